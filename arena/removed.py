@@ -11,6 +11,7 @@ REMOVED: Final = {
     "arena evaluate": "`arena play BOT --against ladder`, `arena probe` and `arena analyse`",
     "arena.Evaluation": "what arena.run, arena.probe and Results.analyse return",
     "arena.evaluate": "arena.run with against, arena.probe and Results.analyse",
+    "arena analyse --out": "details/analysis.csv of the run has the decisions",
     "arena analyse --agree": "ask bots in a program, at any view",
     "arena ablate --cross": "join rules that change together by +: rounds=3+removed=13",
     "arena probe --minutes": "--learn PAIRS; arena docs training has the training of a network",

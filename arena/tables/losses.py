@@ -1,4 +1,4 @@
-"""Make the tables of judged decisions, and read back those that `arena analyse` has written."""
+"""Make the tables of judged decisions, and read those that `arena analyse` has written."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from arena.statistics.intervals import Ints, Moments
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_table
 from arena.store.folder import ANALYSIS, locate
-from arena.store.mistakes import DISPUTED
 from arena.store.mistakes import MISTAKES as PHRASES
+from arena.store.reader import choose, chosen_games
 from arena.store.store import Store
-from arena.tables.run_games import add_rows, every, interval, make_table
+from arena.tables.run_games import add_rows, interval, make_table
 from arena.tables.table_columns import MEAN_END, list_columns
 from arena.tournament import keys
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
@@ -84,17 +84,6 @@ LOSSES: Final = list_columns(f"""
         standard errors.
     {_WORLDS}
     """)
-CALIBRATION: Final = list_columns(f"""
-    -
-    bot | Bot | text | Who decided; empty for all bots.
-    bin | From | share | The chance after the action was this, or up to 0.1 more.
-    decisions
-    chance | Chance | share | The mean of these chances.
-    won | Won | share | What these games brought on average; a draw is half.
-    won_low won_high | Won | share | The 95 % interval of the share, by pairs.
-    {_WORLDS}
-    """)
-_BINS = 10
 _ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]
 PARTS_OF: Final = ("all", *_ROUNDS, "play", "take")
 """The parts of a bot's decisions."""
@@ -205,34 +194,6 @@ def _finish(made: Columns, decisions: pd.DataFrame, names: list[str]) -> pd.Data
     return Columns({name: made[name] for name in names}).frame
 
 
-def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of games won by the chance to win that was predicted for the action played.
-
-    The chance of the action played is a plain mean over all worlds: it is not biased upwards, as
-    the largest of several estimates would be.
-    """
-    import pandas as pd
-
-    own, labels = pd.factorize(decisions["bot"])
-    chance = _in_parts(decisions["chance"])
-    key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    two = decisions[["bot", "opponent"]]  # in either order
-    units = decisions.groupby([two.min(axis=1), two.max(axis=1), "pair"], sort=False)
-    pair = units.ngroup().to_numpy().astype(np.int64)
-    moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
-    for group in (own, np.full(len(own), len(labels))):
-        add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))
-        np.add.at(sums, (group, key), chance)
-    count = moments.counts.ravel()
-    columns = {
-        **every(bot=range(len(sums)), bin=[number / _BINS for number in range(_BINS)]),
-        "decisions": count,
-        "chance": sums.ravel() / PARTS / np.maximum(count, 1),
-        **interval("won", "won", moments.shares()),
-    }
-    return _finish(make_table(columns, [*labels], count > 0), decisions, CALIBRATION.names)
-
-
 def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
     """Return the decisions that lost most by both judges, at most `most` of each bot.
 
@@ -266,8 +227,7 @@ def choose_opponent(decisions: pd.DataFrame) -> str | None:
 
 
 _MOST: Final = 1 << 27  # bytes: the decisions of 17,000 games
-_OTHER = "not of the games of this run; arena analyse makes it again"
-_DECISIONS: Final = {
+_READ: Final = {
     **dict.fromkeys(("game", "bot", "opponent", "action"), str),
     **dict.fromkeys(("pair", "seat", "ply", "round", "worlds"), int),
     **dict.fromkeys(("loss", "error"), float),
@@ -296,72 +256,34 @@ class JudgedTables:
 
 
 def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
-    """Return the judged tables of a run, none without a folder."""
-    try:
-        if folder and (place := locate(folder, ANALYSIS)).exists():
-            table = parse_decisions(_read(place), tournament, store)
-            return JudgedTables(table if len(table) else None)
-    except InputError as error:
-        return JudgedTables(left_out=str(error))
-    return JudgedTables()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_file(path, _MOST)
-    except InputError as error:
-        raise InputError(f"{path.name}: {error}") from None
-
-
-def parse_decisions(content: bytes, tournament: Tournament, store: Store) -> pd.DataFrame:
-    """Return the decisions of a file; raises InputError for any that are not of these games.
+    """Return the judged decisions of a run, none without a folder or without games of its own.
 
     A file of an earlier version lacks the columns of the second judge.
     """
-    has_second = content.partition(b"\n")[0].rstrip().endswith(AGAIN[-1].encode())
-    names = DECISIONS.names if has_second else DECISIONS.names[: -len(AGAIN)]
-    types = _DECISIONS | (_AGAIN if has_second else {})
-    table = parse_table(content, ANALYSIS, names, types).reindex(columns=[*_DECISIONS, *AGAIN])
-    worlds = table["worlds"].unique()
-    is_sane = (
-        table["loss"].between(-1, 1).all()
-        and table["error"].between(0, 1).all()
-        and (table["round"] == table["ply"] // STANDARD.round_plies + 1).all()
-        and table["ply"].between(0, STANDARD.game_plies - 1).all()
-        and (table["again"].between(-1, 1) | table["again"].isna()).all()
-        and (table["again_error"].between(0, 1) | table["again"].isna()).all()
-        and {*table["better"].dropna()} <= {*CHARS, ""}
-        and {*table["mistake"].dropna()} <= {*PHRASES, DISPUTED, ""}
-        and len(worlds) <= 1
-        and all(keys.LEAST_WORLDS <= number <= keys.MOST_WORLDS for number in worlds)
-    )
-    if not is_sane:
-        raise InputError(f"{ANALYSIS}: a number that is none of an analysis")
-    if not _is_of(table, tournament, store):
-        raise InputError(f"{ANALYSIS}: {_OTHER}")
-    return table
+    if not folder or not (place := locate(folder, ANALYSIS)).exists():
+        return JudgedTables()
+    try:
+        content = read_file(place, _MOST)
+        has_second = content.partition(b"\n")[0].rstrip().endswith(AGAIN[-1].encode())
+        names = DECISIONS.names if has_second else DECISIONS.names[: -len(AGAIN)]
+        table = parse_table(content, ANALYSIS, names, _READ | (_AGAIN if has_second else {}))
+        if not _is_of(table, tournament, store):
+            raise InputError("not of the games of this run; arena analyse makes it again")
+    except InputError as error:
+        return JudgedTables(left_out=f"{ANALYSIS}: {str(error).removeprefix(f'{ANALYSIS}: ')}")
+    table = table.reindex(columns=[*_READ, *AGAIN])
+    return JudgedTables(table if len(table) else None)
 
 
 def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
-    """Return whether each decision is of a game of this store, and none is repeated."""
-    numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
-    two = [*zip(table["bot"], table["opponent"], strict=True)]
-    own, turned = ([numbers.get(who[::step], -1) for who in two] for step in (1, -1))  # type: ignore[call-overload]
-    is_first = np.array(own) >= 0
-    number = np.where(is_first, own, turned)
-    seat = table["seat"].to_numpy()
-    acting = [STANDARD.seat_at(ply) for ply in table["ply"]]
-    place = table.assign(number=number, first=np.where(is_first, seat, 1 - seat))
-    names = ["number", "pair", "first"]
-    if (number < 0).any() or (seat != acting).any() or place.duplicated([*names, "ply"]).any():
-        return False
-    for _, decisions in place.groupby(names):
-        of, pair, first = decisions[names].iloc[0].tolist()
-        game = store.game(of, pair, first)
-        actions = game.actions if game and game.fault is None else ""
-        name = tournament.fixture(of, pair, first).name
-        played = [(name, actions[ply : ply + 1]) for ply in decisions["ply"]]
-        if played != [*zip(decisions["game"], decisions["action"], strict=True)]:
+    """Return whether the actions are those of the games that the store has now."""
+    for name, own in table.groupby("game"):
+        try:
+            chosen = [*chosen_games(tournament, store, choose(tournament, [str(name)]))]
+        except InputError:
+            return False
+        actions = chosen[0][1].record.actions if len(chosen) == 1 else ""
+        if [actions[ply : ply + 1] for ply in own["ply"]] != own["action"].tolist():
             return False
     return True
 
@@ -400,11 +322,6 @@ class Analysis:
     def mistakes(self) -> pd.DataFrame:
         """How many mistakes of each kind bots made, of the decisions that were judged again."""
         return count_mistakes(self.decisions)
-
-    @property
-    def calibration(self) -> pd.DataFrame:
-        """The calibration: shares of games won by predicted chance, for each bot and for all."""
-        return make_calibration(self.decisions)
 
     @property
     def opponent(self) -> str | None:

@@ -19,7 +19,7 @@ from arena.cli.options import (
     terminal_room,
     venue_options,
 )
-from arena.cli.picking import is_run, note_extent, open_out, open_records
+from arena.cli.picking import note_extent
 from arena.cli.starting import find_venue, stoppable
 from arena.errors import InputError, arena_command, counted, escape, naming
 from arena.store.folder import ANALYSIS, locate
@@ -41,7 +41,7 @@ _WORST: Final = (
 
 
 @click.command()
-@click.argument("target", type=PATH, metavar="RUN|FILE")
+@click.argument("target", type=PATH, metavar="RUN")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option(
     "--by", default=keys.JUDGE, show_default=True, metavar="BOT", help="The bot that judges."
@@ -70,9 +70,6 @@ _WORST: Final = (
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
 @venue_options()
-@click.option(
-    "--out", "-o", type=PATH, help="A CSV file of the decisions.  [default: the run's analysis.csv]"
-)
 @json_option
 @QUIET
 def analyse(
@@ -83,8 +80,8 @@ def analyse(
     For each decision of recorded games, hands of the opponent are drawn from the cards that the
     seat did not know. In each of these worlds every action is tried, and the bot of --by plays both
     seats to the end of the round. The loss of an action is the chance to win that it gave away. RUN
-    is the folder of a run. FILE has one game record per line, or is a page of `arena view` with
-    both hands. The last round is solved with all cards open. An interrupted analysis continues.
+    is the folder of a run. The last round is solved with all cards open. An interrupted analysis
+    continues.
 
     Compare losses against the same opponent only: they are not ratings.
 
@@ -93,19 +90,10 @@ def analyse(
       arena play greedy uniform --pairs 10 --out results/losses &&
         arena analyse results/losses
     """
-    from arena.store.csv_files import csv_writer
     from arena.tables.losses import Asked
 
     venue = find_venue(options)
-    asked = Asked(by, worlds, seed, worst)
-    of_run = is_run(target, line=None, chosen=bool(bots))
-    with open_out(options["out"]) as file:
-        if of_run:
-            analysis = _analyse_run(target, bots, asked, venue, options)
-        else:
-            analysis = _analyse_file(target, asked, venue, options)
-        if options["out"] is not None:
-            csv_writer(analysis.decisions)(file)
+    analysis = _analyse_run(target, bots, Asked(by, worlds, seed, worst), venue, options)
     against = _choose(analysis, options["opponent"])
     lines = _format(target, bots, analysis, against)
     if options["quiet"]:
@@ -135,15 +123,6 @@ def _analyse_run(
         )
 
 
-def _analyse_file(path: Path, asked: Asked, venue: Venue, options: Mapping[str, Any]) -> Analysis:
-    from arena.addons.studies.analysis import analyse_records, read_page_or_lines
-
-    with open_records(path) as records, stoppable(None), naming(path):
-        lines = read_page_or_lines(records)
-        more = {"games": options["games"], "progress": not options["quiet"]}
-        return analyse_records(lines, venue, asked, **more)
-
-
 def _choose(analysis: Analysis, against: str | None) -> str:
     """Return the opponent of the table; raises InputError for one without a game."""
     known = [*dict.fromkeys(analysis.decisions["opponent"])]
@@ -157,9 +136,8 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     from arena.tables.summary import plain_rows
 
     rows = plain_rows(table[[*_WORST]])
-    if target.is_dir():
-        for row in rows:
-            row["command"] = arena_command("view", [target, row["game"]])
+    for row in rows:
+        row["command"] = arena_command("view", [target, row["game"]])
     return rows
 
 
@@ -180,7 +158,6 @@ def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, 
         "mistakes": plain_rows(analysis.mistakes),
         "judged_again": int(decisions["again"].notna().sum()),
         "disputed": int((decisions["mistake"] == DISPUTED).sum()),
-        "calibration": plain_rows(analysis.calibration),
     }
 
 
@@ -200,9 +177,7 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
     yield ""
     yield from _format_losses(analysis, against, names)
     yield from _format_worst(target, bots, analysis, names)
-    yield ""
-    yield from _format_calibration(analysis)
-    if target.is_dir() and not bots:
+    if not bots:
         yield ""
         yield f"decisions in {locate(target, ANALYSIS)}"
 
@@ -262,8 +237,7 @@ def _format_worst(
         return
     _, write = names.column(_LABEL)
     yield ""
-    shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
-    yield f"the worst decisions, by two judges{shown}"
+    yield f"the worst decisions, by two judges; arena view {target} GAME shows one"
     disputed = (again == DISPUTED).sum()
     yield f"of {len(again)} that {keys.SECOND} judged again, it disputes {disputed}"
     for row in plain_rows(worst):
@@ -271,21 +245,6 @@ def _format_worst(
         yield f"{write(row['bot'])} {row['game']} {what}"
         first = f" ({analysis.asked.by} said {100 * row['first_loss']:.1f})"
         yield f"  {row['mistake']}{first if row['mistake'] == DISPUTED else ''}"
-
-
-def _format_calibration(analysis: Analysis) -> Iterator[str]:
-    """Yield the calibration: the predicted chance to win, and how often games were won."""
-    from arena.tables.summary import plain_rows, write_row
-
-    table = analysis.calibration
-    yield f"chance after an action, and games won ({analysis.asked.worlds} worlds)"
-    yield f"{'chance':>8} {'decisions':>10} {'mean':>6} {'won':>6} {'95 %':>12}"
-    for row in plain_rows(table[table["bot"].isna()]):
-        low, (won, between) = round(100 * row["bin"]), write_row(row, "won", ".1%")
-        yield (
-            f"{f'{low}..{low + 10}':>8} {row['decisions']:>10,} {100 * row['chance']:>6.1f}"
-            f" {won:>6} {between:>12}"
-        )
 
 
 def _format_loss(row: Mapping[str, Any]) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import pandas as pd
 
@@ -26,9 +24,9 @@ from arena.runs.judge_games import (
     judge_games,
 )
 from arena.store.csv_files import csv_writer
-from arena.store.finished import Game, name_of_line, read_line
+from arena.store.finished import Game
 from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
-from arena.store.judge import JudgedGames, read_lines
+from arena.store.judge import JudgedGames
 from arena.store.mistakes import describe_decision
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
@@ -46,11 +44,9 @@ from arena.tournament.judged import PARTS, Judged, Recorded
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError, Record, Rules, to_text
-from engine.notation import parse_cards
+from engine import STANDARD, EngineError, Record
 
 _CANDIDATES = 2  # candidates for each of the worst decisions
-_PLACE = re.compile(r"/(\d{1,10})/[01]$")  # the pair in the name of a game
 
 
 def analyse_run(
@@ -78,22 +74,6 @@ def analyse_run(
     if folder and choice is None:
         _write(make_place(folder, ANALYSIS), analysis.decisions)
     return analysis
-
-
-def analyse_records(
-    lines: Iterable[bytes], venue: Venue, asked: Asked, *, games: int, progress: bool = True
-) -> Analysis:
-    """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
-    _check_numbers(asked, games)
-    found: list[_Game] = []
-    for number, line in enumerate(lines, 1):
-        if line.strip() and len(found) < games:
-            try:
-                game = _read_line(line, number)
-                found += [game] if game else []
-            except (EngineError, InputError) as error:
-                raise InputError(f"line {number}: {error}") from None
-    return _analyse(found, None, venue, asked, progress=progress)
 
 
 class _Game(NamedTuple):
@@ -153,18 +133,6 @@ def _choose(
             yield from of_pair
 
 
-def _read_line(line: bytes, number: int) -> _Game | None:
-    """Return the game of a line, None for a game that was not played to its end."""
-    game = read_line(line)
-    if game is None or game.fault:
-        return None
-    check_rules(game.record.rules)
-    name = name_of_line(line, number)
-    place = _PLACE.search(name)
-    played = PlayedGame(name, int(place[1]) if place else number, game.seats, game.winner)
-    return _Game(Recorded(name, game.record.deal, game.record.actions), played)
-
-
 def _check_record(record: Record, name: str) -> Recorded:
     """Return a game in the form for the judge; raises InputError for an invalid record."""
     try:
@@ -189,96 +157,3 @@ def _write(path: Path, table: pd.DataFrame) -> None:
         part.open("w", encoding="utf-8", newline="") as file,
     ):
         csv_writer(table)(file)
-
-
-MOST_PAGE: Final = 1 << 23
-"""The largest page that is read, in bytes; a long game with thoughts has some 300,000."""
-
-_DOCTYPE = b"<!doctype html"
-_START, _END = b'<script type="application/json" id="timeline">', b"</script>"
-
-
-class _Changes(msgspec.Struct):
-    changes: dict[str, Any]
-
-
-class _Action(msgspec.Struct):
-    char: str
-
-
-class _Frame(msgspec.Struct):
-    row: str
-    hands: tuple[str | None, str | None]
-    action: _Action | None = None
-
-
-class _Timeline(msgspec.Struct):
-    """The parts that are read of a timeline (`arena.store.timeline.make_timeline`)."""
-
-    players: list[str]
-    seat: int | None
-    rules: _Changes
-    title: str
-    removed: str | None
-    frames: list[_Frame]
-
-
-def read_page_or_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file of records; if it is a replay, its game as one line.
-
-    Raises InputError for a page without a game, and for the replay of one seat.
-    """
-    lines = read_lines(file)
-    first = next(lines, b"")
-    if first[: len(_DOCTYPE)].lower() != _DOCTYPE:
-        yield from chain([first], lines)
-        return
-    page = first + file.read(MOST_PAGE + 1 - len(first))
-    if len(page) > MOST_PAGE:
-        raise InputError(f"a page of more than {MOST_PAGE:,} bytes")
-    yield _to_line(_parse(page))
-
-
-_timeline = msgspec.json.Decoder(_Timeline)
-
-
-def _parse(page: bytes) -> _Timeline:
-    """Return the timeline of a page; raises InputError."""
-    text = page.partition(_START)[2].partition(_END)[0]
-    if not text:
-        raise InputError("a page without a game: not a replay that `arena view` wrote")
-    try:
-        timeline = _timeline.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise InputError(
-            "its game cannot be read: not a replay as `arena view` writes it"
-        ) from None
-    if timeline.seat is not None:
-        raise InputError("the replay of one seat, which does not have the other hand")
-    return timeline
-
-
-def _to_line(timeline: _Timeline) -> bytes:
-    """Return a game as a line of a file of records, named by the end of the page's title."""
-    actions = "".join(frame.action.char for frame in timeline.frames if frame.action)
-    try:
-        rules = Rules.from_changes(timeline.rules.changes)
-        record = Record(_find_deal(timeline, rules), actions, rules)
-    except EngineError as error:
-        raise InputError(f"its game cannot be read: {error}") from None
-    name = timeline.title.rpartition(": ")[2]
-    return record.to_json(bots=timeline.players, game=name).encode()
-
-
-def _find_deal(timeline: _Timeline, rules: Rules) -> str:
-    """Return the deal; hands of rounds that have not begun are made of the remaining cards."""
-    frames, known = timeline.frames, ""
-    for ply in range(0, rules.game_plies, rules.round_plies):
-        hands = frames[ply].hands if ply < len(frames) else ()
-        known += "".join(hand or "" for hand in hands)
-        known += frames[0].row if frames and ply == 0 else ""
-    removed, left = timeline.removed or "", [*rules.deck]
-    for card in parse_cards(known + removed):
-        if card in left:
-            left.remove(card)
-    return known + to_text(bytes(left)) + removed

@@ -183,7 +183,6 @@ class SprtResult(NamedTuple):
         width, write_name = names.column(_NAME_WIDTH)
         yield f"{'part':<8} {pad('name', width)} {_HEAD}"
         yield from (_line(row, write_name(row["name"])) for row in rows)
-        yield from names.lines()
         yield ""
         yield from describe_paired(paired)
         decided = len(paired.decided)

@@ -320,7 +320,6 @@ def _format_ladder(ladder: Ladder) -> Iterator[TextLine]:
             f"{rung.rank:>4}  {label} {rung.elo:>5} {axis} {rung.score:>6.1%} {city:>6.1%}  ",
             "".join(_spell(part) for part in rung.parts),
         )
-    yield from map(TextLine, names.lines())
     if ladder.left:
         yield TextLine(f"{ladder.left:,} more in standings.csv")
     named = [f"{_LETTERS[kind]} {name}" for kind, name in ladder.legend()]

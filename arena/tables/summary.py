@@ -11,7 +11,7 @@ from arena.statistics.wording import (
     write_cells,
     write_ends,
 )
-from arena.tables.short_names import Names, short_names
+from arena.tables.short_names import short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,18 +29,11 @@ def format_standings(rows: Sequence[Mapping[str, Any]], room: int | None = None)
 
     `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
     bots share a letter of `group` unless they were told apart. The lines have at most `room`
-    columns, and without it whole labels; the last ones say what short names leave out.
+    columns, and without it whole labels.
     """
     groups = ["group", *(shorten(row["group"] or "-", _GROUP_WIDTH) for row in rows)]
     for line, group in zip(format_rows(rows, room=room), groups, strict=True):
         yield f"{line} {group:>{_GROUP_WIDTH}}"
-    yield from _name_bots(rows, room).lines()
-
-
-def _name_bots(rows: Sequence[Mapping[str, Any]], room: int | None) -> Names:
-    """Return the names of bots for lines of at most `room` columns."""
-    width = room and max(room - _OTHERS, LABEL_WIDTH)
-    return short_names((str(row["bot"]) for row in rows), width)
 
 
 def format_rows(
@@ -51,8 +44,8 @@ def format_rows(
     The lines have at most `room` columns, and without it whole labels. A dash stands for wins and
     losses whose win type is not known.
     """
-    names = _name_bots(rows, room)
-    width, write_label = names.column(LABEL_WIDTH)
+    most = room and max(room - _OTHERS, LABEL_WIDTH)
+    width, write_label = short_names((str(row["bot"]) for row in rows), most).column(LABEL_WIDTH)
     yield (
         f"{'rank':>4}  {pad('bot', width)} {'elo':>6} {'95 %':>13} {'score':>6}"
         f" {'city':>6} {'points':>6} {'forfeit':>7}"

@@ -590,11 +590,10 @@ def test_a_page_has_short_names_and_markdown_has_whole_labels() -> None:
     variants = cup(some, 2)
     found, _ = report_of(variants, make_store(variants))
     names = found.names
-    assert names.of(some[0]) == "ismcts(temperature=1.1)"
+    assert names.of(some[0]) == "ismcts(explor\u2026perature=1.1)"
     page, text = to_html(found), to_markdown(found)
-    assert f'title="{some[0]}" data-v="{some[0]}">ismcts(temperature=1.1)' in page
-    assert names.note in page
-    assert "ismcts(temp" not in text
+    assert f'title="{some[0]}" data-v="{some[0]}">{names.of(some[0])}' in page
+    assert names.of(some[0]) not in text
     assert "temperature=1.1" in text
     for name, axes in {"ratings": 1, "leads": 1, "heat-map": 2, "seat-scores": 1}.items():
         chart = next(one for one in found.charts() if one.name == name)

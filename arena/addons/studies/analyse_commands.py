@@ -172,7 +172,6 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
     names = _name_bots(analysis)
     if games == 1:
         yield from _format_game(decisions, names)
-        yield from names.lines()
         return
     yield ""
     yield from _format_losses(analysis, against, names)
@@ -218,7 +217,6 @@ def _format_losses(analysis: Analysis, against: str, names: Names) -> Iterator[s
             f"{write(row['bot'])} {each:>5} {between:>11}"
             f" {100 * row['game_loss']:>6.1f}{cells} {share:>7.1%}"
         )
-    yield from names.lines()
 
 
 def _format_worst(

@@ -216,9 +216,7 @@ class GrowingTables:
             number = played.chunk.pairing
             quota = self._quota[number]
             rows += [
-                Row(number, *game[:4], game.points - game.opponent_points, game.actions)
-                for game in played.results
-                if game.pair < quota
+                Row(number, *game[:4], game.actions) for game in played.results if game.pair < quota
             ]
         if len(rows) * self.tournament.rules.game_plies >= CELLS:
             self._sums.add(rows)

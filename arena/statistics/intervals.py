@@ -198,12 +198,9 @@ class Moments:
         moments.sums[:, :, 0] = counts, counts, totals, counts, totals, squares
         return moments
 
-    def add(self, groups: Ints, counts: Ints, totals: Ints, alike: Ints | None = None) -> None:
-        """Add pairs: the group of each, and its counts and totals by key (keys x pairs).
-
-        A column stands for `alike` equal pairs, by default one.
-        """
-        add_pairs(groups, counts, [(self, totals)], alike)
+    def add(self, groups: Ints, counts: Ints, totals: Ints) -> None:
+        """Add pairs: the group of each, and its counts and totals by key (keys x pairs)."""
+        add_pairs(groups, counts, [(self, totals)])
 
     @property
     def counts(self) -> Ints:
@@ -249,12 +246,7 @@ class Moments:
         return pairs, n, mean, np.maximum(0, yy - 2 * mean * ny + mean**2 * nn)
 
 
-def add_pairs(
-    groups: Ints,
-    counts: Ints,
-    totals: Sequence[tuple[Moments, Ints]],
-    alike: Ints | None = None,
-) -> None:
+def add_pairs(groups: Ints, counts: Ints, totals: Sequence[tuple[Moments, Ints]]) -> None:
     """Add pairs as `Moments.add` does, to several moments: totals of the same counts."""
     if not len(groups):
         return
@@ -263,11 +255,9 @@ def add_pairs(
         order = np.argsort(groups, kind="stable")
         groups, counts = groups[order], counts.take(order, axis=1)
     starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    weights = 1 if alike is None else alike[order]
 
     def add_up(part: Ints) -> Ints:
-        weighed = part if alike is None else part * weights
-        return np.asarray(np.add.reduceat(weighed, starts, axis=1).T)
+        return np.asarray(np.add.reduceat(part, starts, axis=1).T)
 
     n = counts
     of_counts = [add_up(part) for part in (np.minimum(n, 1), n, n * n)]

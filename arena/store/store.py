@@ -41,7 +41,7 @@ FROM games JOIN named USING (pairing) ORDER BY pairing, pair, seat
 """All games as rows of games.csv, with the labels from a table of the pairings."""
 
 RECORDS = """
-SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
+SELECT pairing, pair, seat, winner, win_type, actions
 FROM games WHERE pairing = ? ORDER BY pairing, pair, seat LIMIT ?
 """
 
@@ -357,7 +357,7 @@ class Store:
             yield read_lines(database, pairings), database.interrupt
 
     def records(self, quota: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        """Yield pairing, pair, seat, winner, win type, margin and actions of games, in order.
+        """Yield pairing, pair, seat, winner, win type and actions of games, in order.
 
         They are the games of the first pairs of each pairing, as many pairs as its `quota`.
         """

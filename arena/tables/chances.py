@@ -97,4 +97,4 @@ def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row
     pairing, pair, seat = place
     two = [*tournament.pairings[pairing]]
     winner = None if game.winner is None else two.index(game.winner)
-    return Row(pairing, pair, seat, winner, game.win_type, 0, game.record.actions)
+    return Row(pairing, pair, seat, winner, game.win_type, game.record.actions)

@@ -37,7 +37,7 @@ class Row(NamedTuple):
     """One game of the pairing with this number, from the side of its first bot.
 
     `seat` is the seat of that bot; `winner` is 0 if it won, 1 if its opponent did, None for a draw;
-    `margin` is its lead in points; `actions` are in the engine's notation.
+    `actions` are in the engine's notation.
     """
 
     pairing: int
@@ -45,7 +45,6 @@ class Row(NamedTuple):
     seat: Seat
     winner: int | None
     win_type: str
-    margin: int
     actions: str
 
 
@@ -54,17 +53,16 @@ class Batch:
     """Some games as arrays, with an element for each game unless stated otherwise.
 
     `pair` counts the pairs of the batch from 0 on; `first` is the seat of the pairing's first bot;
-    `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is the lead of
-    seat 0. By pair of the batch, `bots` has the two bots of its pairing, as places in the run,
-    `pairing` the pairing's number, and `number` that of the pair in it. `actions` is (game, ply),
-    and `opening` has the row as it was dealt.
+    `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES. By pair of the batch,
+    `bots` has the two bots of its pairing, as places in the run, `pairing` the pairing's number,
+    and `number` that of the pair in it. `actions` is (game, ply), and `opening` has the row as it
+    was dealt.
     """
 
     pair: Ints
     first: Ints
     winner: Ints
     win_type: Ints
-    margin: Ints
     actions: Cards
     opening: Cards
     pairing: Ints
@@ -112,7 +110,7 @@ def read_batches(
 
 
 def _make(tournament: Tournament, rows: Sequence[Row]) -> Batch:
-    pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
+    pairing, pair, seat, winner, win_type, actions = zip(*rows, strict=True)
     places = np.array([pairing, pair])
     begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
     local, first = np.cumsum(begins) - 1, np.array(seat)
@@ -130,7 +128,6 @@ def _make(tournament: Tournament, rows: Sequence[Row]) -> Batch:
         first=first,
         winner=np.where(won < 0, -1, won ^ first),
         win_type=ended,
-        margin=np.array(margin) * (1 - 2 * first),
         actions=played,
         opening=openings[local],
         pairing=of_pairs,

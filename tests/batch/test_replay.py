@@ -87,12 +87,11 @@ def test_the_games_of_a_pair_are_in_one_batch() -> None:
     assert batches[0].bots.tolist() == [[0, 1], [0, 1]]
 
 
-def test_winners_and_margins_are_turned_to_seats() -> None:
-    """The first bot sits in seat 1, wins, and leads by 4: seat 1 wins, and leads by 4."""
-    rows = [Row(0, 0, 0, None, "draw", 0, ""), Row(0, 0, 1, 0, "points", 4, "")]
+def test_winners_are_turned_to_seats() -> None:
+    """The first bot sits in seat 1 and wins: seat 1 wins."""
+    rows = [Row(0, 0, 0, None, "draw", ""), Row(0, 0, 1, 0, "points", "")]
     (batch,) = read_batches(tournament(bots=2), rows)
     assert batch.winner.tolist() == [-1, 1]
-    assert batch.margin.tolist() == [0, -4]
     assert batch.finished.all()
 
 
@@ -102,7 +101,7 @@ def test_winners_and_margins_are_turned_to_seats() -> None:
 )
 def test_a_damaged_record_is_named(win_type: str, actions: str) -> None:
     """One line has the game's name; no array is filled with nonsense."""
-    rows = [Row(0, 1, 0, 0, "city", 0, "5"), Row(0, 1, 1, 0, win_type, 0, actions)]
+    rows = [Row(0, 1, 0, 0, "city", "5"), Row(0, 1, 1, 0, win_type, actions)]
     with pytest.raises(InputError, match="game a/b/1/1: its record cannot be played"):
         next(read_batches(tournament(bots=2), rows))
 
@@ -110,7 +109,7 @@ def test_a_damaged_record_is_named(win_type: str, actions: str) -> None:
 @pytest.mark.parametrize("actions", ["TTTT", "T" * 48, "C" * 48, "TTCCCCCTTTTTT"])
 def test_a_record_that_no_game_has_does_no_harm(actions: str) -> None:
     """`verify` finds it; here it must not raise or run on."""
-    (batch,) = read_batches(tournament(bots=2), [Row(0, 0, 0, 0, "points", 1, actions)])
+    (batch,) = read_batches(tournament(bots=2), [Row(0, 0, 0, 0, "points", actions)])
     assert batch.replay.plies.tolist() == [len(actions)]
     points = find_points(batch.replay.piles.astype(int), tournament().rules)
     assert np.isfinite(points).all()

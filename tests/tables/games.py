@@ -15,7 +15,7 @@ from arena.tables.win_tables import make_win_tables
 from arena.tournament import plan
 from arena.tournament.match import GameResult
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, Rules, State, outcome, points, to_text
+from engine import STANDARD, Rules, State, outcome, to_text
 from engine.errors import RulesError
 from engine.play import playout
 
@@ -56,12 +56,11 @@ def _game(cup: Tournament, number: int, pair: int, seat: int, rng: Random, broke
     for action in actions:
         states.append(states[-1].copy())
         states[-1].apply(action)
-    winner, win_type, score = outcome(state.piles, cup.rules)
+    winner, win_type, _ = outcome(state.piles, cup.rules)
     if broken:
-        winner, win_type, score = rng.randrange(2), "forfeit", points(states[-1].piles, cup.rules)  # type: ignore[assignment]
+        winner, win_type = rng.randrange(2), "forfeit"  # type: ignore[assignment]
     first = None if winner is None else winner ^ seat
-    margin = (score[0] - score[1]) * (1 - 2 * seat)
-    row = Row(number, pair, seat, first, win_type, margin, to_text(actions))
+    row = Row(number, pair, seat, first, win_type, to_text(actions))
     return Played(row, states, bool(broken))
 
 
@@ -85,7 +84,7 @@ def store_of(rows: Sequence[Row]) -> Store:
     store = Store(None)
     for row in rows:
         fault = FAULT if row.win_type == "forfeit" else None
-        ending = row.winner, row.win_type, row.margin, 0, len(row.actions), fault, row.actions
+        ending = row.winner, row.win_type, 0, 0, len(row.actions), fault, row.actions
         result = GameResult(row.pair, row.seat, *ending)
         store.add(plan.Played(plan.Chunk(row.pairing, row.pair, 1), [result], {}, 0.0))
     return store

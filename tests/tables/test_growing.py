@@ -25,7 +25,7 @@ def chunks_of(pairs: int, *, damaged: bool = False) -> list[Played]:
         if row.pair < pairs:
             fault = FAULT if game.forfeited else None
             actions = "?" if damaged and not row.pair else row.actions
-            ending = row.winner, row.win_type, row.margin, 0, len(row.actions), fault, actions
+            ending = row.winner, row.win_type, 0, 0, len(row.actions), fault, actions
             result = GameResult(row.pair, row.seat, *ending)
             chunks.setdefault((row.pairing, row.pair // 2), []).append(result)
     return [

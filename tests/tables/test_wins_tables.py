@@ -147,7 +147,7 @@ def test_who_took_a_card_won_so_often() -> None:
 
 def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None:
     """It did not go on; at the end it counts."""
-    row = Row(0, 0, 0, 0, "city", 0, "5" * 11 + "T")
+    row = Row(0, 0, 0, 0, "city", "5" * 11 + "T")
     assert {*tables_of(CUP, [row]).wins["round"]} == {4}
     longer = row._replace(actions=row.actions + "5")
     assert {*tables_of(CUP, [longer]).wins["round"]} == {1, 4}

@@ -59,7 +59,7 @@ def learn_clone(folder: Path, pairs: int, seed: int = 0) -> Clone:
     with closing(store):
         rows = [*store.records([pairs])]
     deals = bytearray()
-    for pairing, pair, seat, _, win_type, _, _ in rows:
+    for pairing, pair, seat, _, win_type, _ in rows:
         if win_type == "forfeit":
             raise InputError(
                 f"{tournament.labels[1]}: it has forfeited games: see arena show {folder}"

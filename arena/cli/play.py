@@ -152,36 +152,16 @@ def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
 
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
-@click.option("--gap", type=float, metavar="ELO", help="Gap between neighbours.  [default: none]")
-@click.option(
-    "--width", type=float, metavar="ELO", help="Half of the ratings' intervals.  [default: none]"
-)
+@click.option("--gap", type=float, required=True, metavar="ELO", help="Gap between neighbours.")
 @click.option(
     "--power", type=float, default=POWER, show_default=True, help="The chance to find the gap."
 )
-@AGAINST
-@click.option(
-    "--like",
-    type=PATH,
-    metavar="RUN",
-    help="A similar run, for the spread and the time of pairs.  [default: none]",
-)
 @json_option
-def plan(
-    bots: Sequence[str],
-    gap: float | None,
-    width: float | None,
-    power: float,
-    against: Sequence[str],
-    like: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Estimate before a run how many games it takes to separate bots.
+def plan(bots: Sequence[str], gap: float, power: float, *, as_json: bool) -> None:
+    """Say before a run how many pairs of games tell bots apart.
 
-    Give --gap, the difference in Elo between neighbours in the ranking that is to be detected, or
-    --width, half of the interval that each rating is to have. A number can stand for the BOTs, and
-    for those of --against, the panel of a gauntlet.
+    --gap is the difference in Elo between neighbours in the ranking that is to be detected. A
+    number can stand for the BOTs.
 
     \b
     Example:
@@ -189,9 +169,8 @@ def plan(
     """
     import arena
 
-    those, panel = _read_bots(bots), _read_bots(against)
-    found = arena.plan(those, gap=gap, width=width, power=power, against=panel, like=like)
-    print_found(found.document(), [str(found)], as_json=as_json)
+    found = arena.plan(_read_bots(bots), gap=gap, power=power)
+    print_found(found._asdict(), [str(found)], as_json=as_json)
 
 
 def _read_bots(bots: Sequence[str]) -> Sequence[str] | int:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats, binomial, logit
+from arena.statistics.distributions import Floats, binomial
 from arena.statistics.model import PairScores
 from arena.statistics.posterior import make_priors
 
@@ -80,7 +79,6 @@ GRID = np.linspace(-14, 14, 2801)
 """The grid of differences of two bots, in log odds."""
 
 _LENT = 10.0  # added pairs with the variance of two independent games
-_LEAST_WEIGHT = 1e-7  # the least probability of a number of uneven pairs that counts
 _MOST_COUNTED = 4000  # uneven pairs; for more the normal approximation is as good
 
 
@@ -152,26 +150,3 @@ def sign_chance(counts: ScoreCounts) -> float:
     of_ones, of_twos = binomial(ones, 0.0), binomial(twos, 0.0)
     sums = np.abs(2 * (2 * np.arange(twos + 1) - twos)[:, None] + 2 * np.arange(ones + 1) - ones)
     return min(1.0, float((np.outer(of_twos, of_ones) * (sums >= seen)).sum()))
-
-
-def sign_power(pairs: int, lost: float, won: float, level: float) -> float:
-    """Return the power of the sign test to find the stronger one of two bots.
-
-    `lost` and `won` are the probabilities that both games of a pair are lost or won, both above 0;
-    the other pairs are even.
-
-    >>> round(sign_power(6, 0.001, 0.998, 0.05), 3), round(sign_power(100, 0.2, 0.4, 0.05), 3)
-    (0.988, 0.704)
-    """
-    off, normal = lost + won, NormalDist()
-    if pairs * off > _MOST_COUNTED:
-        bound = normal.inv_cdf(1 - level / 2) * math.sqrt(pairs * off)
-        error = math.sqrt(pairs * (off - (won - lost) ** 2))
-        return normal.cdf((pairs * (won - lost) - bound) / error)
-    found = 0.0
-    odds = float(logit(min(off, 1 - _LEAST_WEIGHT)))
-    for count, weight in enumerate(binomial(pairs, odds).tolist()):
-        if weight > _LEAST_WEIGHT:
-            told = int((2 * np.cumsum(binomial(count, 0.0)) <= level).sum())  # at each end
-            found += weight * float(binomial(count, math.log(won / lost))[count + 1 - told :].sum())
-    return found

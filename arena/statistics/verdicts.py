@@ -284,14 +284,6 @@ class Verdicts:
         """The bound of all leads, and that of the leads left after the step-down test."""
         return self._step_down(np.abs(self._roots))
 
-    def bound_of(self, bot: int, opponent: int) -> float:
-        """Return the bound for the lead of two bots, given the other leads."""
-        if self.looks:
-            return self._bound_with(bot, opponent, float(self.errors[bot, opponent]) ** 2)
-        sizes = np.abs(self._roots)
-        sizes[[bot, opponent], [opponent, bot]] = 0.0  # this lead stays to the last step
-        return self._step_down(sizes)[1]
-
     def _step_down(self, sizes: Floats) -> tuple[float, float]:
         """Return the first and the last bound of the step-down test of leads, in errors."""
         left = np.zeros(sizes.shape, dtype=bool)

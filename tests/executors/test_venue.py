@@ -49,7 +49,6 @@ COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
     "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
     "game": (ONE_PROCESS, ("greedy", "uniform")),
     "check": (ONE_PROCESS, ("greedy", "--lane", "process")),
-    "table": (ONE_PROCESS, ()),
 }
 """The commands that play: which fields of a venue each does without, and what it is given."""
 
@@ -152,11 +151,11 @@ def test_every_command_opens_its_venue(command: str) -> None:
     """With the workers that are asked for, and with one more field: it is passed on whole."""
     without, _ = COMMANDS[command]
     opened = open_by(command, *([] if without == ONE_PROCESS else ["--workers", "3"]))
-    one = {"game": 1, "check": 0, "table": 0}
+    one = {"game": 1, "check": 0}
     assert opened.workers == one.get(command, 3)
     assert isinstance(opened.venue, More)
     assert opened.venue.mark == 7
-    assert opened.venue.executor == (ExecutorChoice() if command in ("check", "table") else None)
+    assert opened.venue.executor == (ExecutorChoice() if command == "check" else None)
 
 
 @pytest.mark.usefixtures("folder")

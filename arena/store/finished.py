@@ -220,12 +220,6 @@ def players_of_line(line: bytes) -> tuple[str, str]:
     return (names[0], names[1]) if names[0] != names[1] else PLAYERS
 
 
-def name_of_line(line: bytes, number: int) -> str:
-    """Return the name of the game in a line of a file of records, or else the line's number."""
-    name = json.loads(line).get("game")
-    return escape(name) if isinstance(name, str) and name else f"line {number}"
-
-
 def read_line(line: bytes) -> Game | None:
     """Return the finished game in a line of a file of records, None if it is not finished.
 

@@ -56,15 +56,8 @@ class Files:
     lead_parts: Callable[[], LeadParts] = LeadParts
 
 
-def make_files(
-    tournament: Tournament,
-    store: Store,
-    grown: Callable[[Counts], WinTables | None] = lambda _: None,
-) -> Files:
-    """Return the files of a run whose games are all in the store.
-
-    `grown` returns the tables of how they were won if these were made while they were played.
-    """
+def make_files(tournament: Tournament, store: Store) -> Files:
+    """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
     counts = store.count()
     made = tables_of(tournament, counts, store)
@@ -72,7 +65,7 @@ def make_files(
 
     @cache
     def wins() -> WinTables:
-        return grown(counts) or make_win_tables(tournament, counts, store.records)
+        return make_win_tables(tournament, counts, store.records)
 
     def write_wins(name: str) -> Writer:
         return lambda file: csv_writer(getattr(wins(), name))(file)

@@ -1,7 +1,7 @@
 """Show the progress of a run on standard error, only in the parent process.
 
-On a terminal it is a bar with the state and the standings so far below, elsewhere a line from time
-to time. A separate thread writes it, so that the thread that plays never waits for the terminal.
+On a terminal and in a notebook it is tqdm's bar, elsewhere a line from time to time. It is drawn
+as games arrive, by the thread that plays: nothing else goes on while games are played.
 """
 
 from __future__ import annotations
@@ -11,79 +11,78 @@ import os
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 from arena.errors import count_of
 
 LINE_EVERY = 30.0  # seconds
-TABLE_EVERY = 3.0
-DRAW_EVERY = 0.2
-_PATIENCE = 5.0  # seconds for the last drawing: Ctrl-S can block a terminal for ever
-_MOST_LINES = 12  # of the standings so far
-_KEPT_FREE = 3  # lines of the terminal: the bar, and some of the earlier output
-_COLUMNS, _LINES = 80, 24  # of a terminal of unknown size
-_UP = "\x1b[A"
-
-Lines = Callable[[], Sequence[str]]
-"""A function that returns the state so far as lines, an empty list at first."""
+STATUS_EVERY = 3.0
 
 
 class Progress:
     """The progress of a run, updated by the thread that plays.
 
     `kept` games are from before. A run that ends early has `at_most` so many `games`: nobody knows
-    how long it still takes.
+    how long it still takes. `status` returns its state in a few words.
     """
 
-    def __init__(self, games: int, kept: int, *, at_most: bool = False) -> None:
+    def __init__(
+        self, games: int, kept: int, status: Callable[[], str] = str, *, at_most: bool = False
+    ) -> None:
         self.games, self.kept, self.at_most = games, kept, at_most
         self.played = 0
+        self.status, self.state = status, ""
         self.started = time.monotonic()
+        self.due = 0.0  # when the status is asked for again
+        self.draw: Callable[[], object] = lambda: None
 
     def add(self, games: int) -> None:
         """Count games that have been played."""
         self.played += games
+        self.draw()
 
     def line(self) -> str:
-        """Return the progress as a line."""
-        seconds = time.monotonic() - self.started
-        return format_line(self.games, self.kept, self.played, seconds, at_most=self.at_most)
-
-    def bar(self, columns: int) -> str:
-        """Return the progress as a bar, as a line if its end is unknown."""
-        if self.at_most:
-            return self.line()[:columns]
-        from tqdm import tqdm  # takes 30 ms, which a program without a terminal saves
-
-        return tqdm.format_meter(
-            self.kept + self.played,
-            self.games,
-            time.monotonic() - self.started,
-            ncols=columns,
-            ascii=not (sys.stderr.encoding or "").lower().startswith("utf"),
-            unit=" games",
-            initial=self.kept,
-        )
+        """Return the progress and the state as a line."""
+        now = time.monotonic()
+        if now >= self.due:
+            self.state, self.due = self.status(), now + STATUS_EVERY
+        seconds = now - self.started
+        line = format_line(self.games, self.kept, self.played, seconds, at_most=self.at_most)
+        return "; ".join(filter(None, [line, self.state]))
 
 
-class _InNotebook(Progress):
-    """Shows the progress of a run in a notebook, as tqdm's widget."""
+class _Terminal:
+    """Standard error, which may be closed at any time."""
 
-    def __init__(self, games: int, kept: int, *, at_most: bool = False) -> None:
-        super().__init__(games, kept, at_most=at_most)
-        from tqdm.auto import tqdm as form  # takes 50 ms; it looks for widgets
+    def __init__(self) -> None:
+        self.file: Any = sys.stderr
 
-        # tqdm's own lock would fix the program's start method; its monitor thread would stay
-        own = {"_lock": threading.RLock(), "monitor_interval": 0}
-        made: Any = type("Bar", (form,), own)
-        self.widget = made(total=games, initial=kept, unit=" games", leave=False)
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # closed
+            self.file.write(text)
 
-    def add(self, games: int) -> None:
-        super().add(games)
-        self.widget.update(self.kept + self.played - self.widget.n)
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self.file.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+class _Above:
+    """The stream of a log whose lines are written above a bar."""
+
+    def __init__(self, bar: Any, file: Any) -> None:
+        self.bar, self.file = bar, file
+
+    def write(self, text: str) -> None:
+        self.bar.write(text, file=self.file, end="")
+
+    def flush(self) -> None:
+        """Do nothing: the bar flushes."""
 
 
 def _in_notebook() -> bool:
@@ -92,16 +91,11 @@ def _in_notebook() -> bool:
     return shell is not None and "IPKernelApp" in shell.config
 
 
-def is_terminal() -> bool:
-    """Return whether standard error is a terminal on which the cursor can be moved."""
-    return bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
-
-
 @contextmanager
 def show_progress(
     games: int,
     kept: int = 0,
-    standings: Lines | None = None,
+    status: Callable[[], str] | None = None,
     log: logging.StreamHandler[Any] | None = None,
     *,
     shown: bool = True,
@@ -109,32 +103,81 @@ def show_progress(
 ) -> Iterator[Progress]:
     """Yield a Progress, which the caller updates with the number of games played.
 
-    Lines of `log` are written above the bar. At the end the bar and the standings are erased; after
-    Ctrl-C their last state stays. Without a terminal, only progress with `standings` is shown.
+    Lines of `log` are written above the bar. At the end the bar is erased; after Ctrl-C that of a
+    run with a `status` stays. Without a terminal, only such a run is shown.
     """
-    progress = Progress(games, kept, at_most=at_most)
+    progress = Progress(games, kept, status or str, at_most=at_most)
     if not shown or not sys.stderr:  # a daemon may have no stderr
         yield progress
-    elif _in_notebook():
-        in_notebook = _InNotebook(games, kept, at_most=at_most)
-        with in_notebook.widget:
-            yield in_notebook
-    elif sys.stderr.isatty():
-        screen = _Screen(progress, standings if is_terminal() else None)
-        with (
-            _repeat_action(screen.draw, DRAW_EVERY, screen.clear, screen.leave),
-            _above(screen, log),
-        ):
+    elif _in_notebook() or sys.stderr.isatty():
+        bar = _make_bar(progress)
+        before = log.setStream(_Above(bar, bar.fp)) if log else None
+        try:
             yield progress
-    elif standings:
-
-        def write() -> None:
-            _write("; ".join([progress.line(), *standings()]) + "\n")
-
-        with _repeat_action(write, LINE_EVERY, stopped=write):
+        except KeyboardInterrupt:
+            bar.leave = bool(status)
+            raise
+        finally:
+            bar.close()
+            if log:
+                log.setStream(before or sys.stderr)
+    elif status:
+        with _lines(progress):
             yield progress
     else:
         yield progress
+
+
+def _make_bar(progress: Progress) -> Any:
+    """Return tqdm's bar, which is drawn as the progress grows."""
+    name = "tqdm.auto" if _in_notebook() else "tqdm"  # which take 50 ms, for widgets, and 30 ms
+    # tqdm's own lock would fix the program's start method; its monitor thread would stay
+    own = {"_lock": threading.RLock(), "monitor_interval": 0}
+    made: Any = type("Bar", (import_module(name).tqdm,), own)
+    file = _Terminal()
+    is_wide = (getattr(file.file, "encoding", None) or "").lower().startswith("utf")
+    form_of = "{desc}" if progress.at_most else None  # no end is known
+    how: dict[str, Any] = {"file": file, "unit": " games", "leave": False}
+    how |= {"dynamic_ncols": True} if _has_size() else {"ncols": 79}
+    how |= {"ascii": not is_wide, "bar_format": form_of, "initial": progress.kept}
+    bar = made(total=progress.games or None, **how)
+
+    def draw() -> None:
+        if progress.at_most:
+            bar.set_description_str(progress.line(), refresh=False)
+        bar.update(progress.kept + progress.played - bar.n)
+
+    progress.draw = draw
+    draw()
+    return bar
+
+
+def _has_size() -> bool:
+    """Return whether the size of the terminal is known, in which the bar then stays."""
+    with suppress(OSError, ValueError):
+        return bool(os.get_terminal_size(sys.stderr.fileno()).columns)
+    return False
+
+
+@contextmanager
+def _lines(progress: Progress) -> Iterator[None]:
+    """Write a line from time to time, and the last one after Ctrl-C."""
+    file, due = _Terminal(), time.monotonic() + LINE_EVERY
+
+    def draw() -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + LINE_EVERY
+            file.write(f"{progress.line()}\n")
+            file.flush()
+
+    progress.draw = draw
+    try:
+        yield
+    except KeyboardInterrupt:
+        due = progress.due = 0.0
+        draw()
+        raise
 
 
 def format_line(
@@ -169,131 +212,3 @@ def format_duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-class _Screen:
-    """The bar, as many lines below it as fit on the terminal, and text to write above it.
-
-    It is also the stream of a log. Between two drawings the cursor is at the start of the bar.
-    """
-
-    def __init__(self, progress: Progress, standings: Lines | None) -> None:
-        self.progress = progress
-        self.standings = standings
-        self.due = time.monotonic() + TABLE_EVERY
-        self.rows: Sequence[str] = ()
-        self.lines: list[str] = []  # as shown now
-        self.above: deque[str] = deque()
-
-    def write(self, text: str) -> None:
-        """Store a text to show above the bar at the next drawing."""
-        self.above.append(text)
-
-    def flush(self) -> None:
-        """Do nothing: `draw` writes the text."""
-
-    def draw(self) -> None:
-        """Draw the bar and, from time to time, new standings."""
-        from tqdm.utils import disp_trim
-
-        columns, lines = terminal_size()
-        if self.standings and time.monotonic() >= self.due:
-            self.rows = self.standings()
-            self.due = time.monotonic() + TABLE_EVERY
-        room = min(_MOST_LINES, lines - _KEPT_FREE)
-        rows = self.rows[: room if room > 1 else 0]  # no heading without a row
-        trimmed = [disp_trim(row, columns - 1) for row in rows]
-        self._replace([self.progress.bar(columns - 1), *trimmed])
-
-    def clear(self) -> None:
-        """Erase the bar and the lines below it."""
-        self._replace([])
-
-    def leave(self) -> None:
-        """Leave the last state on the screen, if there is one, and write below it from now on."""
-        self.due = 0.0
-        self.draw()
-        if not self.rows:
-            self.clear()
-            return
-        _write("\n" * len(self.lines))
-        self.lines = []
-
-    def _replace(self, lines: list[str]) -> None:
-        """Replace the lines shown by these."""
-        text = ""
-        if self.above:
-            text = self._over([])
-            while self.above:
-                text += self.above.popleft()
-        if text or lines != self.lines:
-            _write(text + self._over(lines))
-
-    def _over(self, lines: list[str]) -> str:
-        """Return the text that draws these lines; spaces overwrite the rest of the earlier ones."""
-        from tqdm.utils import disp_len
-
-        rows = max(len(lines), len(self.lines))
-        new, old = ([*some, *[""] * (rows - len(some))] for some in (lines, self.lines))
-        self.lines = lines
-        padded = (
-            after + " " * (disp_len(before) - disp_len(after))
-            for after, before in zip(new, old, strict=True)
-        )
-        return "\n".join(f"\r{line}" for line in padded) + _UP * (rows - 1) + "\r"
-
-
-def _write(text: str) -> None:
-    """Write to standard error, which may be closed."""
-    with suppress(OSError, ValueError):  # closed
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-
-def terminal_size() -> tuple[int, int]:
-    """Return the columns and lines of the terminal on standard error."""
-    with suppress(OSError, ValueError):
-        columns, lines = os.get_terminal_size(sys.stderr.fileno())
-        return columns or _COLUMNS, lines or _LINES
-    return _COLUMNS, _LINES
-
-
-@contextmanager
-def _repeat_action(
-    action: Callable[[], object],
-    seconds: float,
-    last: Callable[[], object] = lambda: None,
-    stopped: Callable[[], object] = lambda: None,
-) -> Iterator[None]:
-    """Call an action every few seconds in a thread until the context ends, then call `last`.
-
-    After Ctrl-C `stopped` is called in its place.
-    """
-    ended = threading.Event()
-
-    def repeat() -> None:
-        while not ended.wait(seconds):
-            action()
-        last()
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    except KeyboardInterrupt:
-        last = stopped
-        raise
-    finally:
-        ended.set()
-        thread.join(_PATIENCE)
-
-
-@contextmanager
-def _above(screen: _Screen, log: logging.StreamHandler[Any] | None) -> Iterator[None]:
-    """Let a log write above the bar."""
-    before = log.setStream(screen) if log else None
-    try:
-        yield
-    finally:
-        if log:
-            log.setStream(before or sys.stderr)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,8 @@ from arena.executors.contract import Executor, open_executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
-from arena.runs.interim import FirstFaults, GrowingTables, Interim
-from arena.runs.progress_bar import is_terminal, show_progress, terminal_size
+from arena.runs.first_faults import FirstFaults
+from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import (
     RunProgress,
@@ -27,8 +26,8 @@ from arena.runs.saving import (
     write_files,
 )
 from arena.store.folder import RunFolder
-from arena.store.store import Store, range_of
-from arena.tables.summary import format_rows, format_standings
+from arena.store.store import Store
+from arena.tables.summary import format_standings
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
@@ -164,8 +163,6 @@ def run(
     started = time.perf_counter()
     opened = _start(tournament, folder, shown, f"{executor}", store, replace=replace)
     with opened as (under_way, log):
-        if not folder:  # then tables are made on demand
-            under_way.growing.invalidate()
         under_way.play(executor, log)
         if repeat:
             under_way.repeat(executor, log)
@@ -192,7 +189,6 @@ def play_games(
     Returns the numbers of games played now and kept from before. Raises what `run` raises.
     """
     with _start(tournament, folder, shown, f"{executor}") as (under_way, log):
-        under_way.growing.invalidate()
         under_way.play(executor, log)
     return under_way.played, under_way.kept
 
@@ -215,7 +211,7 @@ def _start(
     ):
         games = f"{'at most ' if tournament.stop else ''}{tournament.games} games"
         logger.info("run %s: %s, %s", tournament.name, games, where)
-        under_way = _Run(tournament, store, folder, show_progress=shown < QUIET)
+        under_way = _Run(tournament, store, show_progress=shown < QUIET)
         log.tell = under_way.first_faults.tell
         try:
             yield under_way, log
@@ -226,8 +222,6 @@ def _start(
                 kept, stop = store.count_games(), tournament.stop
                 raise Interrupted(kept, tournament.games, at_most=bool(stop)) from None
             raise
-        finally:
-            under_way.growing.close()
 
 
 class _Run:
@@ -237,7 +231,6 @@ class _Run:
         self,
         tournament: Tournament,
         store: Store,
-        folder: RunFolder | None,
         *,
         show_progress: bool,
     ) -> None:
@@ -256,20 +249,13 @@ class _Run:
         self.seconds = 0.0  # of play, summed over all workers
         self.waiting = Waiting()
         self.first_faults = FirstFaults(tournament)
-        self.interim = Interim(tournament) if show_progress and is_terminal() else None
-        self.lock = threading.Lock()  # for `interim`, which another thread reads
-        self.growing = GrowingTables(tournament, _import_files if folder else _import_ranking)
 
     def play(self, executor: Executor, log: RunLog) -> None:
         """Play the games missing in the store, round by round, and store them."""
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
-        if self.kept:
-            self.growing.invalidate()
-        if self.interim and self.kept:
-            self.interim.add(self.store.count())
         with show_progress(
-            *(self.tournament.games, self.kept, self._list_lines, log.terminal),
+            *(self.tournament.games, self.kept, lambda: self.status(), log.terminal),
             shown=self.show_progress,
             at_most=bool(self.tournament.stop),
         ) as shown:
@@ -281,13 +267,11 @@ class _Run:
                         shown.add(len(played.results))
                         if not (plan.is_finished or self.waiting.are_due):
                             continue
-                        # Ctrl-C during an import may leave its lock held, on which `growing` waits
                         with signals_held():
                             self._keep()
                             if plan.is_finished and self._go_on(plan):
                                 shown.kept = self.kept
                 goes_on = self._go_on(plan)
-        self.growing.end()
         self.store.trim(self.pairings, self.progress.lengths)
 
     @contextmanager
@@ -315,17 +299,6 @@ class _Run:
                 self.status = cache(self.progress.snapshot())
             plan.add(self._find_missing(ranges), spread=self.progress.number > 1)
         return True
-
-    def _list_lines(self) -> list[str]:
-        """Return the status and the standings so far, nothing until pandas is imported."""
-        if not self.growing.is_prepared:
-            return []
-        lines = [*filter(None, [self.status()])]
-        if self.interim is None:
-            return lines
-        with self.lock:
-            rows, (room, _) = self.interim.rows(), terminal_size()
-            return [*lines, *format_rows(rows, unrated="", room=room)]
 
     def _find_missing(self, ranges: Sequence[PairRange]) -> list[tuple[int, range]]:
         """Return the pairs of a round that are not in the store, in ranges by pairing."""
@@ -356,16 +329,12 @@ class _Run:
         if not (chunks := self.waiting.take()):
             return
         self.store.add(*chunks)
-        self.growing.add(chunks)
         for played in chunks:
             for result in played.forfeits:
                 self.first_faults.tell(played.chunk.pairing, result)
             self._warn_of_renewed(played.renewed)
         self._carry_out_forfeits()
         self.store.commit()
-        if self.interim:
-            with self.lock:
-                self.interim.add(self.store.count_ranges(map(range_of, chunks)))
 
     def _warn_of_renewed(self, labels: Iterable[str]) -> None:
         for label in {*labels} - self.renewed:
@@ -396,7 +365,6 @@ class _Run:
         """Store the forfeits by rule of bots that have just had too many faults."""
         for forfeits in self.strikes.take_due():
             self.store.forfeit(forfeits)
-            self.growing.invalidate()
             label = self.pairings[forfeits.pairing][forfeits.loser]
             if label not in self.announced:
                 self.announced.add(label)
@@ -417,7 +385,7 @@ class _Run:
             return rank_bots(self.tournament, counts), counts
         from arena.differences.run_files import make_files, timings_writer
 
-        files = make_files(self.tournament, self.store, self.growing.finish)
+        files = make_files(self.tournament, self.store)
         if folder:
             say_what_is_missing(aloud=self.show_progress)
             timings = timings_writer(self.timings, self.tournament.labels)
@@ -444,15 +412,3 @@ class _Run:
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         rows = tables.rows
         return Outcome(rows, tables.findings, *own, self.timings, spending, found, sentence)
-
-
-def _import_ranking() -> None:
-    """Import numpy ahead of time; the standings need it."""
-    with suppress(Exception):
-        import arena.tables.win_tables  # noqa: F401
-
-
-def _import_files() -> None:
-    """Import pandas and jinja2 ahead of time; the files of a run need them."""
-    with suppress(Exception):  # the program may be exiting; real errors recur at their use
-        import arena.reports.run_report  # noqa: F401

@@ -88,50 +88,13 @@ def make_win_tables(
     """
     pairs = count_pairs(counts, len(tournament.pairings))
     quota = share_out(pairs, replayed)
-    sums = WinSums(tournament, quota)
-    sums.add(map(Row._make, records(quota.tolist())), games)
-    return sums.tables()
-
-
-class WinSums:
-    """Adds up how the games of a run were won; pairs may come in any order, only sums are kept.
-
-    `quota` says how many pairs of each pairing, the first, are replayed.
-    """
-
-    def __init__(self, tournament: Tournament, quota: Ints) -> None:
-        labels, rules = tournament.labels, tournament.rules
-        self.tournament = tournament
-        self.quota = quota
-        self.pairs = np.zeros(len(quota), np.int64)  # added so far
-        self.tallies = (
-            Wins(labels, rules),
-            Takes(labels, rules),
-            Cards(labels, rules),
-        )
-
-    @classmethod
-    def of_schedule(cls, tournament: Tournament) -> WinSums:
-        """Return the sums for a run that is still to be played, with all pairs of each pairing."""
-        pairs = np.full(len(tournament.pairings), tournament.most_pairs)
-        return cls(tournament, share_out(pairs, MOST_REPLAYED))
-
-    def add(self, rows: Iterable[Row], games: int | None = None) -> None:
-        """Add games, the two of a pair next to each other, in batches of about `games`."""
-        for batch in read_batches(self.tournament, rows, games):
-            sides = Sides(batch, len(self.tournament.labels))
-            np.add.at(self.pairs, batch.pairing, 1)
-            for tally in self.tallies:
-                tally.add(sides)
-
-    def has_all(self, counts: Counts) -> bool:
-        """Return whether the games added are exactly those that the tables need."""
-        quota = share_out(count_pairs(counts, len(self.quota)), MOST_REPLAYED)
-        return bool((self.pairs == quota).all())
-
-    def tables(self) -> WinTables:
-        """Return the tables of the games added."""
-        return WinTables(*(tally.table() for tally in self.tallies))
+    labels, rules = tournament.labels, tournament.rules
+    tallies = Wins(labels, rules), Takes(labels, rules), Cards(labels, rules)
+    for batch in read_batches(tournament, map(Row._make, records(quota.tolist())), games):
+        sides = Sides(batch, len(labels))
+        for tally in tallies:
+            tally.add(sides)
+    return WinTables(*(tally.table() for tally in tallies))
 
 
 def count_pairs(counts: Counts, pairings: int) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 from arena.cli import machine
 from arena.cli.machine import CHECKS, EXTRAS, Finding, examine, examine_bot, format_findings
 from arena.lanes.bubblewrap import find_bubblewrap
+from tests import ROOT
 from tests.conftest import Arena
-from tests.packaging.test_metadata import PROJECT
 from tests.runs.test_rogues import needs_jail
 
 Program = Callable[..., None]
@@ -49,7 +50,8 @@ def test_every_check_is_a_line(arena: Arena) -> None:
 def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that lack a library are named, with what they are for and how they are installed."""
     of_developers = {"test", "docs", "bench", "fuzz", "mutants", "release"}
-    assert EXTRAS.keys() == PROJECT["optional-dependencies"].keys() - of_developers
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert EXTRAS.keys() == project["optional-dependencies"].keys() - of_developers
     hidden = ("networkx", "vl-convert-python")
     monkeypatch.setattr(machine, "_is_installed", lambda name: name not in hidden)
     finding = named("extras")

@@ -11,10 +11,9 @@ import pytest
 from bench.mutants.ledger import Ledger, Trial
 from bench.mutants.lines import together
 from bench.mutants.mutant import Mutant, shuffle_places
-from bench.mutants.output import killer, present
-from bench.mutants.steps import STEPS, Step, steps, within
+from bench.mutants.output import killer
+from bench.mutants.steps import STEPS, steps
 from bench.mutants.table import table
-from bench.mutants.together import find_killers
 from bench.mutants.traces import TracedTest, Traces, merge, read
 from tests import ROOT
 
@@ -147,18 +146,6 @@ def test_a_mutant_is_tried_from_the_nearest_tests_on(tmp_path: Path) -> None:
     assert letters(8) == ["", "ac"]
 
 
-def test_a_step_has_only_so_many_seconds_of_tests() -> None:
-    """The quickest are chosen, and run in parts with those of a file side by side."""
-    tests = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 4.0 + n) for n in range(12)]
-    step = Step("line", tuple(within(tests, 32.0)))
-    assert [test.name[-1] for test in step.tests] == list("0123")
-    batches = [[test.name[-1] for test in batch] for batch in step.batches]
-    assert batches == [["0"], ["1", "3", "2"]]
-    quick = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 0.1) for n in range(4)]
-    (batch,) = Step("line", tuple(quick)).batches
-    assert [test.name[-1] for test in batch] == list("0213")
-
-
 @pytest.mark.parametrize(
     ("status", "output", "name"),
     [
@@ -175,51 +162,6 @@ def test_the_test_that_noticed_is_named(status: int, output: str, name: str | No
     names = ["tests/a.py::test_x", "tests/a.py::test_x[1 - 2]", "tests/b.py::test_y"]
     found = killer(status, output, [TracedTest(one, 0.1) for one in names])
     assert (found and found.name) == name
-
-
-class Fake:
-    """Stands in for a copy: `notes` are the mutants, by their lines, that each test notices."""
-
-    def __init__(self, notes: dict[str, set[int]]) -> None:
-        self.notes = notes
-        self.runs: list[list[int]] = []
-
-    def find_failing(self, mutants: list[Mutant], words: list[str]) -> list[str]:
-        """Return the tests that fail; one fails only with two mutants."""
-        lines = {mutant.line for mutant in mutants}
-        self.runs.append(sorted(lines))
-        chosen = [word for word in words if "::" in word] or [*self.notes]
-        with_two = {"::b"} if {3, 4} <= lines else set()
-        return [one for one in chosen if self.notes[one] & lines or one in with_two]
-
-    def notices(self, mutant: Mutant, name: str) -> bool:
-        """Return whether a test notices this mutant by itself."""
-        return mutant.line in self.notes[name]
-
-
-def test_many_mutants_are_tried_at_once() -> None:
-    """One of each module; who is noticed is taken out, and may have hidden another one."""
-    mutants = [Mutant(f"{name}.py", "", 0, line, 0) for line, name in enumerate("aabcd")]
-    copy = Fake({"::a": {2, 3}, "::b": set(), "::c": {1}, "::d": {9}})
-    found = find_killers(copy, mutants, "slow")  # type: ignore[arg-type]
-    assert {mutant.line: name for mutant, name in found.items()} == {2: "::a", 3: "::a", 1: "::c"}
-    assert sorted(copy.runs[0]) == [0, 2, 3, 4]
-
-
-def test_a_test_that_fails_without_a_mutant_is_not_asked_for_a_culprit() -> None:
-    """It would cost a run of each half of the mutants."""
-    mutants = [Mutant(f"{name}.py", "", 0, line, 0) for line, name in enumerate("ab")]
-    copy = Fake({"::a": {0, 1}, "::b": {1}})
-    found = find_killers(copy, mutants, "slow", {"::a"})  # type: ignore[arg-type]
-    assert {mutant.line: name for mutant, name in found.items()} == {1: "::b"}
-
-
-def test_a_test_that_the_change_has_renamed_is_run_with_all_parameters() -> None:
-    """By its function's name; if that is not found either, it is left out."""
-    tests = [TracedTest(f"a.py::{name}", 0.1) for name in ("x[1]", "x[2]", "y")]
-    found = present(tests, {"a.py::x"})
-    assert [test.name for test in found] == ["a.py::x", "a.py::y"]
-    assert present(found, {"a.py::x", "a.py::y"}) == []
 
 
 def test_a_mutant_is_known_by_the_text_of_its_module(tmp_path: Path) -> None:

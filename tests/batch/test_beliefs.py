@@ -149,31 +149,6 @@ def test_a_belief_is_bayes_rule(rules: Rules) -> None:
 
 
 @pytest.mark.slow
-def test_a_belief_gains_on_a_uniform_one_and_excludes_no_hand() -> None:
-    """Against `apprentice`, by half a nat where it has acted; the wrong policy gains less."""
-    strategy = timing(setup(0, 1, STANDARD))
-    gains: dict[str, list[float]] = {"right": [], "wrong": []}
-    for seed in range(3):
-        beliefs = {
-            "right": Belief([Model(APPRENTICE.scores)]),
-            "wrong": Belief([Model(strategy.scores)]),
-        }
-        for state, seen, start in moments(seed, APPRENTICE):
-            acted = len(seen.history) - len(start.history) > 1
-            for name, belief in beliefs.items():
-                belief.update(seen)
-                chances = belief.weights / belief.weights.sum()
-                chance = chances[belief.hands.index(state.hands[1])]
-                assert chance > 0
-                ways = dict(hands(seen))
-                alike = ways[state.hands[1]] / sum(ways.values())
-                if acted:
-                    gains[name].append(float(np.log(chance / alike)))
-    assert np.mean(gains["right"]) > 0.5
-    assert np.mean(gains["right"]) > np.mean(gains["wrong"])
-
-
-@pytest.mark.slow
 def test_a_belief_that_is_asked_late_is_that_of_one_asked_at_each_decision() -> None:
     """And one that comes from another game, another seat or other cards begins anew."""
     strategy = timing(setup(0, 1, STANDARD))

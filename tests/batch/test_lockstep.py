@@ -109,14 +109,6 @@ def test_leads_may_be_more_than_sixteen_bits_hold() -> None:
     assert find_worths(begin(1)[0]).dtype == np.int16
 
 
-@pytest.mark.study
-@rule_sets
-def test_many_games_are_those_of_the_engine(rules: Rules) -> None:
-    """Over 100,000 in all, and 75,000 of few cards."""
-    for seed in range(15):
-        check_play(rules, count=500, seed=seed)
-
-
 def test_a_game_can_begin_anew_beside_the_others() -> None:
     """Its column only, whatever was in it."""
     games, states = begin(6)

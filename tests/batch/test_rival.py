@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from arena.batch.beliefs import packs_of
-from arena.batch.learner import Network, to_bytes
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.positions import hands_by_keys
 from arena.batch.rival import BestResponse
-from bots.apprentice import UNIT, WEIGHT, Apprentice, own_network, read
+from bots.apprentice import UNIT, WEIGHT, Apprentice, own_network
 from bots.apprentice import Network as PolicyNetwork
 from bots.champion import values_after
-from docs.examples.selfplay.ppo import FEATURES, play
 from engine import STANDARD, State, View, pack_of
 from engine.encoding import ACTIONS
 from engine.state import played
@@ -125,12 +123,3 @@ def chances(network: PolicyNetwork, states: list[State], hand: int) -> list[floa
             found.append(network.policy(seen)[action])
         world.apply(action)
     return found
-
-
-@pytest.mark.slow
-def test_it_beats_a_network_that_has_not_learned() -> None:
-    """In nearly every game, from both seats."""
-    rng = np.random.default_rng(1)
-    actor = Network.random([FEATURES, 8, ACTIONS], rng)
-    decisions = play(actor, 24, rng, rival(Apprentice(read(to_bytes(actor)))))
-    assert (decisions.played.rewards.sum(axis=0) < 0).mean() > 0.9

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -15,7 +13,7 @@ from arena.addons.league.league_site import write_site
 from arena.store.html_page import render
 from tests.addons.league.small import a_league, accept, play, write_bot
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.site import build, site
+from tests.site import site
 
 __all__ = ["site"]
 
@@ -60,46 +58,6 @@ def test_the_search_finds_a_page_without_a_network(open_site: Open) -> None:
     assert page.url.split("?")[0].split("#")[0].endswith("/reference/config-keys.html")
 
 
-MEANT = {
-    "install": "first-hour.html#install",
-    "submit": "league.html#submit-a-bot",
-    "Elo": "results.html#ratings-the-elo",
-    "time limit": "tournaments.html#limits-of-time-and-memory",
-    "replay": "viewer.html",
-    "write a bot": "first-bot.html",
-    "rules": "rules.html",
-    "compare": "compare.html",
-    "league": "league.html",
-    "course": "course/README.html",
-    "cluster": "cluster.html",
-    "gym": "gym.html",
-    "reinforcement learning": "gym.html",
-    "sandbox": "trust.html#the-jail-a-sandbox",
-    "csv columns": "reference/csv-columns.html",
-    "city": "wins.html",
-    "report": "report.html",
-    "how many games": "measuring.html#how-many-games",
-    "play against a bot": "playing.html",
-    "error": "troubleshooting.html",
-    "arena run": "reference/arena-run.html",
-    "forfeit": "bot-faults.html",
-}
-"""What a person means who searches for a word: the first page that is to be found."""
-
-
-@pytest.mark.study
-def test_what_a_person_means_is_found_first(open_site: Open) -> None:
-    """By the title of a page, then by a heading, which opens there."""
-    found = {}
-    for words in MEANT:
-        page = open_site(f"search.html?{urlencode({'q': words})}")
-        page.locator("#search-results li a").first.wait_for()
-        href = page.locator("#search-results li a").first.get_attribute("href")
-        found[words] = re.sub(r"\?[^#]*", "", href)
-        page.close()
-    assert found == MEANT
-
-
 @pytest.mark.slow
 def test_the_switcher_names_the_version(open_site: Open) -> None:
     """Also from a file, where nothing can be fetched."""
@@ -107,27 +65,6 @@ def test_the_switcher_names_the_version(open_site: Open) -> None:
     page.wait_for_selector(".version-switcher__button[data-active-version]")
     entries = page.locator(".version-switcher__menu a").all_text_contents()
     assert {*entries} == {page.locator(".version-switcher__button").first.inner_text()}
-
-
-@pytest.mark.slow
-def test_a_block_of_code_can_be_copied(open_site: Open) -> None:
-    """Each has a button."""
-    page = open_site("index.html")
-    page.wait_for_selector("button.copybtn")
-    assert page.locator("button.copybtn").count() == page.locator("div.highlight pre").count()
-
-
-@pytest.mark.study
-def test_a_site_with_an_address_asks_for_nothing_from_a_file(
-    open_page: Open, tmp_path: Path
-) -> None:
-    """On its host it reads the list of versions there; a copy has its own."""
-    folder = tmp_path / "site"
-    assert build(folder, "--no-gallery", "--url", "https://example.org/arena/").startswith("0 ")
-    page = open_page(f"{folder.as_uri()}/index.html")
-    page.wait_for_selector(".version-switcher__button[data-active-version]")
-    href = page.locator(".version-switcher__menu a").first.get_attribute("href")
-    assert href.startswith("https://example.org/arena/")
 
 
 TRIES = """

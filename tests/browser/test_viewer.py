@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.store.board import card_names
 from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.html_page import render_replay
-from arena.tournament.keys import NAMINGS
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view
@@ -253,21 +251,6 @@ def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
             assert one["expected"] == pytest.approx(mean, abs=1e-12)
             assert one["char"] == CHARS[kind]
         assert sum(one["unseen"] for one in of_ply) == size(seen.unseen)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("naming", NAMINGS)
-def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
-    """Those of `arena show`: on the cards, in the list and in what is read aloud."""
-    page = referee
-    page.get_by_label("Cards").select_option(naming)
-    known = {name for kind in KINDS for name in card_names(naming, kind)}
-    row = ".row .card-place"
-    seen = {title for titles in at_every_ply(page, row, "title") for title in titles}
-    assert {name.replace("\u2212", "-") for name in seen} <= known
-    assert len(seen) >= (30 if naming == "deck" else 9)
-    status = page.locator("[role=status]").inner_text()
-    assert any(name.replace("-", "\u2212") in status for name in known)
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import shlex
 import shutil
 import subprocess
@@ -145,25 +144,6 @@ def test_the_learned_bot_is_that_of_its_page() -> None:
     assert {path.name for path in LINEAR.iterdir()} - {"__pycache__"} == {*PROGRAMS, "weights.npz"}
     for name in PROGRAMS:
         assert (LINEAR / name).read_text() == printed[name]
-
-
-@pytest.mark.study
-def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
-    arena: Arena, tmp_path: Path
-) -> None:
-    """All runs have the same games, in which it scores most against a weak bot."""
-    done = arena("pack", str(LINEAR), "-o", "packed.py")
-    assert done.returncode == 0, done.stderr
-    games = set()
-    for spec, lane in itertools.product((f"{LINEAR}/", "./packed.py"), LANES):
-        words = [f"linear={spec}", "greedy(patience=3)", "--pairs", "4", "--lane", lane, "--fresh"]
-        done = arena("play", *words, "--out", "out")
-        assert done.returncode == 0, done.stderr
-        games.add((tmp_path / "out" / "games.csv").read_bytes())
-        assert rows(tmp_path / "out" / "faults.csv") == []
-    assert len(games) == 1
-    (standing,) = [r for r in rows(tmp_path / "out" / "standings.csv") if r["bot"] == "linear"]
-    assert float(standing["score"]) > 0.6
 
 
 @pytest.mark.slow

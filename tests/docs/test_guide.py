@@ -115,10 +115,3 @@ def test_the_table_of_the_view_is_complete_and_true() -> None:
         member = getattr(seen, name)
         expected = eval(value, {"engine": engine, "pack_of": pack_of})
         assert (member() if callable(member) else member) == expected, name
-
-
-def test_the_lines_are_short() -> None:
-    """Except the rows of tables."""
-    for name, text in GUIDE.items():
-        lines = [line for line in text.splitlines() if not line.startswith("|")]
-        assert max(map(len, lines)) <= 100, name

@@ -77,18 +77,6 @@ def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.study
-def test_the_first_rounds_are_trained_further(tmp_path: Path) -> None:
-    """The same command makes the same weights."""
-    words = ["--games", "1024", "--together", "128", "--rate", "0.0003", "--out"]
-    content = []
-    for name in ("a.npz", "b.npz"):
-        log = run_example("train_rounds.py", *words, str(tmp_path / name))
-        assert log.splitlines()[-1].split()[:2] == ["1,024", "games"]
-        content.append((tmp_path / name).read_bytes())
-    assert content[0] == content[1] != (ROOT / "bots" / "apprentice.npz").read_bytes()
-
-
 def test_a_lesson_makes_the_best_action_likely() -> None:
     """Of three legal ones; the illegal one, which is worth as much, gains nothing."""
     learn = runpy.run_path(str(SELFPLAY / "train_rounds.py"))["learn"]

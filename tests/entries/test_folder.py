@@ -256,17 +256,3 @@ def test_a_folder_of_folders_only_is_counted(
         (learned / f"empty{number}").mkdir()
     with pytest.raises(InputError, match="more than 20 files and folders"):
         resolve(str(learned))
-
-
-def test_a_deep_folder_costs_no_more_than_its_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only its own path is resolved: to resolve each one costs the depth once more."""
-    below = tmp_path / "bot" / "/".join("d" * 30)
-    below.mkdir(parents=True)
-    (below / "bot.py").write_text("")
-    resolved = []
-    real = os.path.realpath
-    monkeypatch.setattr(os.path, "realpath", lambda path: resolved.append(path) or real(path))
-    assert [*folders.find_files(tmp_path / "bot")] == ["d/" * 30 + "bot.py"]
-    assert len(resolved) == 1

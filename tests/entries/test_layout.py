@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.layout import Layout, renew_all
+from arena.entries.layout import Layout
 from arena.entries.needs import locate
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
@@ -36,7 +36,6 @@ assert importlib.resources.files(__package__).joinpath("w.txt").read_text() == "
 assert importlib.resources.files(nets).joinpath("d.txt").read_text() == "8"
 assert nets.VALUE == "8"
 """
-NUMPY = "import numpy\nassert numpy.load(here.with_name('w.npy')).sum() == 3\n"
 WRITES = """
 from pathlib import Path
 note = Path(__file__).with_name("w.txt")
@@ -89,17 +88,6 @@ def test_a_bot_reads_a_file_beside_it(arena: Arena, tmp_path: Path, shape: str, 
     if shape == "file":
         spec, needs = f"{folder}/bot.py", [str(folder / "w.txt"), str(folder / "nets")]
     assert problems(spec, lane, needs) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lane", LANES)
-def test_numpy_loads_a_file_beside_a_bot(tmp_path: Path, lane: str) -> None:
-    """By its path, as in any program."""
-    import numpy as np
-
-    folder = write_bot(tmp_path / "mine", f"{READS}{NUMPY}bot = lambda setup: setup")
-    np.save(folder / "w.npy", np.arange(3))
-    assert problems(f"{folder}/", lane, []) == []
 
 
 def test_what_a_file_needs_is_a_part_of_it(tmp_path: Path) -> None:
@@ -220,15 +208,3 @@ def test_a_program_that_imports_a_packed_bot_leaves_nothing(arena: Arena, tmp_pa
     )
     assert (done.stdout, done.stderr) == ("5\n", "")
     assert [*(tmp_path / "temporary").iterdir()] == []
-
-
-def test_files_that_nobody_uses_are_looked_at_no_more(tmp_path: Path) -> None:
-    """A program that goes on for days does not keep what its runs had laid out."""
-    made = resolve("greedy").layout(tmp_path)
-    assert made
-    made.renew()
-    folder = made.folder
-    (folder / "bots" / "greedy.py").chmod(0o644)
-    del made
-    renew_all()
-    assert (folder / "bots" / "greedy.py").stat().st_mode & 0o777 == 0o644

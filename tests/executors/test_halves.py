@@ -95,27 +95,6 @@ def test_what_a_chunk_came_to_is_joined_in_the_order_of_pair_and_seat() -> None:
     assert (joined.timings["a"].decisions, joined.timings["a"].wall.longest) == (2, 0.5)
 
 
-def test_workers_keep_to_one_seat_while_there_is_no_lack_of_work() -> None:
-    """Then each needs one process of each bot."""
-    halves = Halves(plan(), 4)
-    for _ in range(10):
-        for number in range(4):
-            piece = halves.next(number)
-            assert piece is not None
-            assert piece.seats == (number % 2,)
-
-
-def test_a_seat_that_is_slow_leaves_no_worker_idle() -> None:
-    """The other worker plays that seat of later chunks, so that few halves wait."""
-    halves = Halves(plan(), 2)
-    seats = set()
-    for _ in range(20):
-        piece = halves.next(1)
-        assert piece is not None
-        seats |= {*piece.seats}
-    assert seats == {0, 1}
-
-
 def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
     """Also if the other half is being played, whose games are then not needed."""
     todo = plan(most=1)

@@ -18,8 +18,7 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, WorkerDied
-from arena.executors import local
-from arena.executors.local import LocalExecutor, open_crew
+from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.member import Member
 from arena.lanes.scratch import scratch_folder
@@ -218,23 +217,6 @@ def test_a_run_that_fails_in_the_middle_leaves_no_worker(
 
 def fail(*_: object) -> None:
     raise ArenaError("no space")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seconds", "hired"), [(1000.0, 1), (0.0, 3)])
-def test_the_first_worker_plays_alone_for_a_moment(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, hired: int
-) -> None:
-    """What it finishes in that time costs no start of another one."""
-    monkeypatch.setattr(local, "_ALONE", seconds)
-    bots = [resolve(name, lane="inproc") for name in ("greedy", "uniform")]
-    plan = Plan([[range(400)]], Strikes([Pairing("greedy", "uniform")], 400, 1000))
-    tournament = Tournament("test", 0, 400, bots, STANDARD)
-    with open_crew(3, plan, tournament, RunLog([])) as crew:
-        for played in crew.play():
-            plan.learn(played)
-        assert crew.hired == hired
-    assert plan.is_finished
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from multiprocessing_logging import MultiProcessingHandler
 
 from arena.entries.resolve import resolve
 from arena.executors import log
-from arena.executors.answers import LOGGED, Frames, Garbled, pack, read_answer, write_answer
+from arena.executors.answers import LOGGED, Frames, Garbled, read_answer, write_answer
 from arena.tournament.timing import SPENT
 from tests import rogues
 from tests.conftest import run_command
@@ -182,18 +182,6 @@ def test_what_is_no_line_is_garbled(damage: bytes) -> None:
     """Its worker is not believed any more."""
     with pytest.raises(Garbled):
         read_answer(LOGGED, damage, [])
-
-
-def test_a_frame_waits_until_it_is_whole() -> None:
-    """Byte by byte."""
-    frames, found = Frames(most=10), []
-    for byte in pack(1, b"whole") + pack(2, b""):
-        frames.add(bytes([byte]))
-        found.append([*frames.take()])
-    wanted: list[list[tuple[int, bytes]]] = [[] for _ in found]
-    wanted[len(pack(1, b"whole")) - 1] = [(1, b"whole")]
-    wanted[-1] = [(2, b"")]
-    assert found == wanted
 
 
 def test_a_long_record_arrives_whole(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.lanes.telling import forget
 
 PAGE = 4096
 
@@ -52,15 +51,6 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def is_read_by_warming(file: Path) -> bool:
-    """Return whether all pages of a file are there after it was forgotten and warmed."""
-    forget(str(file))
-    launch.warm(file)
-    with file.open("rb") as opened:
-        places = range(0, file.stat().st_size, PAGE)
-        return all(is_there(opened.fileno(), place) for place in places)
-
-
 def is_there(descriptor: int, place: int) -> bool:
     """Return whether a byte of a file can be read without waiting for a disk."""
     try:
@@ -90,30 +80,6 @@ def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
     assert read == [str(folder / "a"), str(folder / "deep" / "b")]
 
 
-def test_no_more_than_so_many_bytes_are_read(
-    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a config names with `needs:` may be larger than the memory."""
-    monkeypatch.setattr(launch, "MOST", 5)
-    for name in "abc":
-        (tmp_path / name).write_text("xxx")
-    launch.warm(tmp_path)
-    assert read == [str(tmp_path / "a")]
-
-
-@pytest.mark.slow
-def test_what_is_warm_has_been_read(tmp_path: Path) -> None:
-    """A file that is asked for alone is not there yet: three of four pages of this one were not.
-
-    The kernel of a busy machine may drop a page again, so it is tried three times from nothing.
-    """
-    file = tmp_path / "table.bin"
-    with file.open("wb") as written:
-        written.write(bytes(64 << 20))
-        os.fsync(written.fileno())
-    assert any(is_read_by_warming(file) for _ in range(3))
-
-
 def test_a_path_is_read_once_after_each_start_of_the_machine(
     shown: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,17 +94,6 @@ def test_a_path_is_read_once_after_each_start_of_the_machine(
     for _ in range(2):
         warm_program(monkeypatch)
         assert len(read) == 3
-
-
-def test_what_the_kernel_may_have_dropped_is_read_again(
-    shown: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It drops the pages first that were read least recently."""
-    for dropped, times in ((0, 1), (8, 1), (9, 2), (17, 2), (18, 3)):
-        found = ("start 0", dropped, dropped + 9)
-        monkeypatch.setattr(launch, "_examine_pages", lambda found=found: found)
-        warm_program(monkeypatch)
-        assert read == times * [str(shown)]
 
 
 @pytest.mark.usefixtures("shown")
@@ -165,16 +120,6 @@ def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
     warm_program(monkeypatch)
     assert len(read) == 2
     assert before is None or (other / "warmed").stat() == before
-
-
-def test_a_program_that_cannot_keep_a_marker_reads_once(
-    shown: Path, read: list[str], cache: Path
-) -> None:
-    """A league plays round after round."""
-    cache.touch()
-    for _ in range(2):
-        launch.warm_jails([resolve("uniform", lane="jail")])
-    assert read == [str(shown)]
 
 
 def test_a_crew_begins_when_all_that_its_jails_show_has_been_asked_for(

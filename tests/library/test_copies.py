@@ -86,15 +86,6 @@ def test_a_copy_needs_no_folder(folder: Path, tmp_path: Path) -> None:
     assert again.report().markdown() == results.report().markdown()
 
 
-@pytest.mark.study
-def test_a_copy_of_a_copy_has_the_same_bytes(folder: Path) -> None:
-    """Whatever tables have been made: so a cache finds them again."""
-    results = arena.open(folder)
-    before = pickle.dumps(results)
-    assert len(results.standings) == 3
-    assert pickle.dumps(pickle.loads(before)) == pickle.dumps(results) == before
-
-
 @pytest.mark.slow
 def test_a_damaged_copy_is_an_error(folder: Path) -> None:
     """As a damaged folder is."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-import scipy
 
 from arena.statistics.sprt import (
     DIFFERENCES,
@@ -68,28 +67,6 @@ def by_newton(counts: Sequence[int], values: Sequence[float], mean: float) -> fl
     return float(weights @ np.log(p))
 
 
-def by_slsqp(counts: Sequence[int], values: Sequence[float], mean: float) -> float:
-    """Return the greatest log-likelihood by scipy, in the logarithms of the probabilities."""
-    weights = np.array([count or 1e-3 for count in counts], dtype=float)
-    support, total = np.array(values), weights.sum()
-
-    def off(logs: Floats) -> Floats:
-        return np.array([np.exp(logs).sum() - 1, np.exp(logs) @ support - mean])
-
-    def slopes(logs: Floats) -> Floats:
-        return np.array([np.exp(logs), np.exp(logs) * support])
-
-    found = scipy.optimize.minimize(
-        lambda logs: -(weights @ logs) / total,
-        np.full(len(values), -math.log(len(values))),
-        jac=lambda _: -weights / total,
-        method="SLSQP",
-        constraints=[{"type": "eq", "fun": off, "jac": slopes}],
-        options={"maxiter": 1000, "ftol": 1e-16},
-    )
-    return float(-found.fun * total)
-
-
 def random_counts(rng: np.random.Generator, values: Sequence[float]) -> list[int]:
     """Return counts of some thousand observations at most, with zeros among them."""
     shares = rng.dirichlet(np.full(len(values), 0.4))
@@ -116,15 +93,6 @@ def test_the_ratio_is_that_of_a_plain_maximisation() -> None:
         theirs = by_newton(counts, values, mean1) - by_newton(counts, values, mean0)
         assert ours == pytest.approx(theirs, abs=1e-6)
     assert zeros > 100
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("counts", [[10, 0, 80, 0, 20], [300, 20, 411, 17, 352], [1, 1, 1, 1, 1]])
-def test_the_ratio_is_that_of_an_optimiser(counts: list[int]) -> None:
-    """scipy's SLSQP finds the same greatest likelihoods, to 1e-6."""
-    mean = 2 * share_of(30)
-    theirs = by_slsqp(counts, PAIR_SCORES, mean) - by_slsqp(counts, PAIR_SCORES, 1.0)
-    assert log_likelihood_ratio(counts, PAIR_SCORES, 1.0, mean) == pytest.approx(theirs, abs=1e-6)
 
 
 def test_two_values_have_the_ratio_of_a_coin() -> None:

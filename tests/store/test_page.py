@@ -157,17 +157,3 @@ def test_a_report_names_who_wrote_its_charts_library() -> None:
     section = Section("one", "One", [chart])
     assert text in bundle.to_html(Report("x", [], [section]))
     assert "BSD 3-Clause" not in bundle.to_html(Report("x", [], []))
-
-
-@pytest.mark.slow
-def test_a_kept_bundle_needs_no_converter() -> None:
-    """A page with charts is written without loading vl_convert, which has a JavaScript engine."""
-    code = (
-        "from arena.reports.html import chart_bundle; import sys; "
-        "assert 'vegaEmbed' in chart_bundle(); print('vl_convert' in sys.modules)"
-    )
-    outputs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(2)
-    ]
-    assert outputs[-1].stdout == "False\n"

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from arena.entries.resolve import resolve
-from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
-from arena.tournament.plan import Chunk, gather_times
 from arena.tournament.timing import Clocks, Distribution, Pace, Timing
-from arena.tournament.tournament import Tournament
-from engine import STANDARD, Action, Setup, State, View
+from engine import Action, Setup, State, View
 from engine.play import play
 from engine.strategy import Clock, Spent, Strategy
 
@@ -150,32 +144,6 @@ class Thinking:
     def choose(self, view: View, /) -> Action:
         self.clock.now += 3e-6 if self.is_timed else 1e-6
         return view.legal[0]
-
-
-@pytest.mark.slow
-def test_the_time_of_a_cheap_bot_is_that_of_games_without_a_clock(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Readings, and what they slow, are the engine's: so is a game without its decisions."""
-    clock, children = Ticking(), iter((0.0, 1.0, 1.0))
-    for place in ("engine.strategy.process_time", "time.process_time"):
-        monkeypatch.setattr(place, clock.read)
-    monkeypatch.setattr("arena.tournament.match.play", clock.play)
-    monkeypatch.setattr("arena.entries.entry.Entry.load", lambda _: Thinking(clock))
-    monkeypatch.setattr("os.times", lambda: (0.0, 0.0, next(children), 0.0, 0.0))
-    bots = [resolve("one=uniform"), resolve("two=uniform")]
-    tournament, clocks = Tournament("test", 0, 200, bots, STANDARD), Clocks()
-    with closing(Worker(tournament, tmp_path)) as worker:
-        played = [worker.play(Chunk(0, first, 20)) for first in range(0, 200, 20)]
-    plies = sum(game.plies for one in played for game in one.results)
-    (timings,) = (one.timings for one in gather_times(played) if one.timings)
-    clocks.add(tournament.pairings[0], plies)
-    clocks.end_play()
-    spent = clocks.read(timings)
-    assert timings["one"].games.count > 2
-    assert timings["one"].cpu.mean > 6e-6
-    assert spent.bots == pytest.approx(plies * 1e-6)
-    assert spent.engine == pytest.approx(1.0 - spent.bots)
 
 
 def test_the_time_of_a_slow_bot_is_that_of_its_decisions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,11 +23,7 @@ from arena.addons.league.owner_page import Reception
 from arena.addons.league.shown import Standing, standings, surely_beats, table
 from arena.errors import InputError, name_some
 from arena.reports.html import to_html
-from arena.runs.judge_games import review_record
-from arena.store.mistakes import DISPUTED, describe_decision
-from arena.store.reader import read_run
-from arena.tournament.keys import SECOND, Venue
-from engine import STANDARD, Record
+from arena.tournament.keys import Venue
 from tests.addons.league.small import a_league, accept, play
 from tests.conftest import Arena
 
@@ -70,38 +66,6 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
         yield league
 
 
-@pytest.mark.study
-def test_the_three_costliest_decisions_against_each_opponent_are_those_of_the_judge(
-    club: League,
-) -> None:
-    """Its own decisions, in games that it lost; the loss is that of the second judge."""
-    found = why(club, "patient", VENUE)
-    assert {*found.costly} <= {"uniform", "greedy", "majority"}
-    assert found.costly
-    assert (found.waiting, found.version.number) == (0, 2)
-    for opponent, rows in found.costly.items():
-        assert 1 <= len(rows) <= 3
-        assert [one.loss for one in rows] == sorted((one.loss for one in rows), reverse=True)
-        for one in rows:
-            assert one.lost.opponent == opponent
-            assert STANDARD.seat_at(one.ply) == one.lost.seat
-            assert one.lost.recorded.actions[one.ply] == one.action
-    (worst, *_) = max(found.costly.values(), key=lambda rows: rows[0].loss)
-    record = Record(worst.lost.recorded.deal, worst.lost.recorded.actions)
-    how = {"by": SECOND, "worlds": 4, "plies": [worst.ply]}
-    (judged,) = review_record(record, name=worst.lost.game, **how)  # type: ignore[arg-type]
-    assert judged.loss / 1e6 == worst.loss
-    assert worst.mistake == describe_decision(record.deal, record.actions, judged) != DISPUTED
-    tournament, store = read_run(club.folder / "rounds" / f"{worst.lost.round:06}")
-    with closing(store):
-        game = store.game(*worst.lost.place)
-        assert game is not None
-        assert game.actions == worst.lost.recorded.actions
-        assert (
-            tournament.pairings[worst.lost.place.pairing][game.winner or 0] == worst.lost.opponent
-        )
-
-
 @pytest.mark.slow
 def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) -> None:
     """Without a venue nothing is judged; only the league's owner reads the answers."""
@@ -114,14 +78,6 @@ def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) ->
     assert next(iter(found.costly.values()))[0].lost.game in page
     assert kept_why(club, "greedy") is None
     assert max(map(len, format_why(found))) <= 110
-
-
-@pytest.mark.slow
-def test_versions_are_compared_on_common_deals(club: League) -> None:
-    """The new one beside the one before, with the sentence of the history."""
-    ((number, change),) = why(club, "patient").changes
-    assert (number, change.old.number) == (2, 1)
-    assert f"Version 2: {change.describe()}"[:60] in "\n".join(format_why(why(club, "patient")))
 
 
 def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> None:

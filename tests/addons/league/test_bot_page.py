@@ -10,21 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.addons.league import bot_page, submission
+from arena.addons.league import bot_page
 from arena.addons.league.bot_page import Against, bot_report
 from arena.addons.league.league_tables import Pairs
 from arena.addons.league.ledger import RatingRow, Result, Version
 from arena.addons.league.shown import (
     Standing,
-    describe_spread,
     find_change,
     format_standings,
-    history,
 )
 from arena.reports.blocks import Report, Section, Table, Text
 from arena.statistics.difference import Values, compare_means
 from arena.tournament.schedule import Pairing
-from tests.addons.league.small import a_league, accept, play, settings, version
+from tests.addons.league.small import a_league, settings, version
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
 OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" * 64)
@@ -199,17 +197,6 @@ def test_the_standings_are_lines_for_a_terminal() -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_the_note_below_the_standings_says_how_sure_they_are() -> None:
-    """The spread with its interval, the round, and whether all are as precise as was wanted."""
-    first, second = describe_spread(league(target=15))
-    assert first.startswith("Results differ from Elo by about ±38 points (")
-    assert first.endswith("30..50), which intervals include.")
-    assert second == "This is after round 1,234; ratings are within 15 Elo."
-    empty = league()
-    empty.ledger = Books(spread=None)
-    assert list(describe_spread(empty)) == ["No round has been played."]
-
-
 def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:
     """Each opponent weighs the same; below a number of common pairs nothing is said."""
     books: Any = Books()
@@ -254,28 +241,3 @@ def test_pairs_are_matched_by_opponent_and_number(tmp_path: Path) -> None:
         back = find_change(ledger, old, new)
         assert back is not None
         assert back.estimate.value == pytest.approx(-(change.estimate.value or 0))
-
-
-@pytest.mark.study
-def test_a_stronger_version_is_seen_to_be_stronger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By common deals, in the history of the name."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", round_pairs=200) as league:
-        for patience in (1, 11):
-            league.desk.submit(f"greedy(patience={patience})", "patient")
-            play(league)
-        told = history(league, "patient")["versions"]
-        assert told[0]["change"] is None
-        change = told[1]["change"]
-        assert change["version"] == 1
-        assert change["low"] > 0
-        assert change["pairs"] >= 60
-        assert change["sentence"].startswith("It scores +")
-        (new, old) = league.find("patient")[::-1]
-        found = find_change(league.ledger, new, old)
-        assert found is not None
-        assert found.estimate.error is not None
-        ours = league.ledger.results_of(new.id)
-        assert sum(len(one.scores) for one in ours) == sum(sum(one.by_score) for one in ours)

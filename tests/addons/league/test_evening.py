@@ -24,7 +24,6 @@ from arena.addons.league import submission
 from arena.addons.league.final import freeze, make_final, play_final, thaw
 from arena.addons.league.inbox import serve, take_all
 from arena.addons.league.league import League, make_league
-from arena.addons.league.league_settings import Settings, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
 from arena.addons.league.submission import Closed, Refused
@@ -176,16 +175,6 @@ def test_a_league_of_one_bot_has_something_left_to_do(tmp_path: Path) -> None:
     with a_league(tmp_path / "club", panel=["uniform"]) as league:
         found = served(league, rounds=1)
         assert (found.rounds, found.is_unfinished) == (0, True)
-
-
-@pytest.mark.slow
-def test_serving_for_a_time_ends_after_the_round(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing begins after it; the clock is that of the process."""
-    now = iter([0.0, 0.0, 0.0, 0.0, 50.0, 50.0, 50.0, 101.0, 101.0, 101.0])
-    monkeypatch.setattr("arena.addons.league.inbox.time.monotonic", lambda: next(now, 101.0))
-    assert served(league, seconds=100.0).rounds >= 1
 
 
 @pytest.mark.parametrize(
@@ -340,49 +329,6 @@ def test_the_final_is_a_run_with_equal_games_and_deals_of_its_own(league: League
     other, elsewhere = make_final(league, 2)
     assert other.seed != tournament.seed
     assert elsewhere != folder
-
-
-def test_a_check_takes_a_minute_at_most_in_a_new_league() -> None:
-    """A file that names no limit is of a league that was made before, and keeps its own."""
-    assert new_settings({}).check_seconds == 60
-    assert new_settings({"check_seconds": 99}).check_seconds == 99
-    assert Settings().check_seconds == 600
-
-
-@pytest.mark.study
-def test_real_checks_at_a_time_disturb_one_another_in_nothing(tmp_path: Path) -> None:
-    """Three of them, of which one leaves a process: what is orphaned is killed at the end."""
-    with a_league(tmp_path / "club", round_pairs=20) as league:
-        (league.folder / "inbox").mkdir()
-        for number in range(3):
-            path = write_bot(league.folder / "inbox", f"b{number}", number)
-        child = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
-        path.write_text(path.read_text().replace("\nfrom engine", f"\n{child}from engine", 1))
-        told: list[str] = []
-        assert sorted(take_all(league, told.append, 0.0, checks=3)) == ["b0", "b1", "b2"]
-        assert {"accepted: b0 1, by b0", "accepted: b1 1, by b1"} <= {*told}
-
-
-QUERIES = {
-    "SELECT * FROM versions WHERE name = 'x'": "name",
-    "SELECT count(*) FROM versions WHERE owner = 'x' AND at BETWEEN 'a' AND 'b'": "versions_owner",
-    "SELECT * FROM versions WHERE sha256 = 'x' ORDER BY id": "versions_sha256",
-    "SELECT * FROM versions WHERE state IN ('active') ORDER BY id": "versions_state",
-    "SELECT * FROM refusals WHERE name = 'x' ORDER BY id": "refusals_name",
-    "SELECT count(*) FROM refusals WHERE owner = 'x' AND at >= 'a'": "refusals_owner",
-    "SELECT * FROM results WHERE bot = 1 OR opponent = 1": "results_opponent",
-    "SELECT * FROM ratings WHERE version = 1 ORDER BY round": "ratings_version",
-    "SELECT * FROM faults WHERE version = 1 ORDER BY round": "faults_version",
-    "SELECT name, owner FROM names WHERE alike = 'x'": "PRIMARY KEY",
-}
-
-
-@pytest.mark.parametrize("query", QUERIES)
-def test_what_is_asked_by_name_or_owner_reads_no_whole_table(query: str, league: League) -> None:
-    """So a submission to a league of 10,000 costs what one to an empty league costs."""
-    plan = " ".join(str(row[-1]) for row in league.ledger.rows(f"EXPLAIN QUERY PLAN {query}"))
-    assert QUERIES[query] in plan
-    assert "SCAN" not in plan
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ from arena.addons.league.shown import (
     format_standings,
     history,
     standings,
-    to_document,
 )
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
@@ -438,27 +437,3 @@ def test_a_league_may_have_any_name(
         assert [*take_all(league, lambda _: None, 0.0)] == ["yours"]
         play(league)
         assert {"mine", "yours"} <= {*league.ledger.plan(1).versions}
-
-
-@pytest.mark.slow
-def test_a_slow_bot_of_the_panel_has_the_cost_of_one(tmp_path: Path) -> None:
-    """Else rounds would be planned as if it were fast."""
-    with a_league(tmp_path / "club", panel=["uniform", "flat_mc"]) as league:
-        fast, slow = league.ledger.versions()
-    assert fast.cost == 0.1
-    assert slow.cost > 0.1
-
-
-@pytest.mark.slow
-def test_the_document_has_the_spread_and_every_bot(tmp_path: Path) -> None:
-    """As plain data."""
-    with a_league(tmp_path / "club", panel=["uniform", "greedy", "timing"]) as league:
-        before = to_document(league)
-        assert (before["round"], before["spread"]) == (0, None)
-        assert [one["note"] for one in before["standings"]] == ["plays in the next round"] * 3
-        play(league)
-        after = to_document(league)
-        json.dumps(after, allow_nan=False)
-        assert [one["bot"] for one in after["standings"]] == ["timing", "greedy", "uniform"]
-        assert after["spread"]["elo"] > 0
-        assert not after["precise"]

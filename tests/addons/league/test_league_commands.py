@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -168,21 +167,6 @@ def test_a_program_and_the_command_see_one_league(tmp_path: Path) -> None:
     club.withdraw("patient", by="Ann")
     assert "patient" not in set(club.standings["bot"])
     assert club.spread is not None
-
-
-@pytest.mark.slow
-def test_any_executor_plays_it(tmp_path: Path) -> None:
-    """The same games as this machine's own workers."""
-    tables = []
-    for name in ("own", "pool"):
-        club = arena.league(tmp_path / name, new=SMALL)
-        if name == "own":
-            club.play(workers=1)
-        else:
-            with ProcessPoolExecutor(1) as pool:
-                club.play(executor=pool)
-        tables.append(club.standings.to_csv())
-    assert tables[0] == tables[1]
 
 
 @pytest.mark.slow

@@ -166,18 +166,3 @@ def test_what_is_left_goes_where_ranks_are_least_sure() -> None:
     shares = [sum(of_bot(chosen, bot).values()) for bot in range(4)]
     assert min(shares[1], shares[2]) > 3 * max(shares[0], shares[3]) or shares[0] == 0
     assert shares[1] + shares[2] >= 40 * BLOCK
-
-
-@pytest.mark.slow
-def test_a_thousand_versions_are_planned_with_the_whole_budget() -> None:
-    """Newcomers among them have the most of it."""
-    rng = np.random.default_rng(1)
-    bots = [known(1500 + 250 * float(x), half=14) for x in rng.normal(size=996)] + [NEW] * 4
-    matrix = np.zeros((1000, 1000))
-    for bot in range(996):
-        for step in range(1, 16):
-            other = (bot + step) % 996
-            matrix[bot, other] = matrix[other, bot] = 60
-    chosen = choose_meetings(bots, matrix, 38.0, 300, 15.0)
-    assert sum(chosen.values()) == 300
-    assert all(sum(of_bot(chosen, new).values()) >= 70 for new in range(996, 1000))

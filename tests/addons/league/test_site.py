@@ -177,17 +177,6 @@ def test_the_standings_are_a_csv_file_too(league: League) -> None:
         assert row == {name: "" if v is None else str(v) for name, v in known.items()}
 
 
-def test_the_feed_has_what_happened_the_newest_first(league: League) -> None:
-    """In the form of a JSON feed."""
-    feed = json.loads((league.folder / "site" / "feed.json").read_text())
-    assert feed["version"] == "https://jsonfeed.org/version/1.1"
-    assert feed["items"][0]["title"] == "patient 2 is withdrawn"
-    assert len({item["id"] for item in feed["items"]}) == len(feed["items"]) >= 9
-    assert all((league.folder / "site" / item["url"]).is_file() for item in feed["items"])
-    dates = [item["date_published"] for item in feed["items"]]
-    assert dates == sorted(dates, reverse=True)
-
-
 def test_the_profile_counts_the_games_of_the_newest_version(league: League) -> None:
     """As it saw them: what it won its opponents lost."""
     versions = league.ledger.versions()

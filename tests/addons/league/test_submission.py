@@ -300,26 +300,6 @@ def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
     assert not [*(league.folder / "bots").iterdir()]
 
 
-@pytest.mark.study
-def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the files that it reads."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "weights.txt").write_text("7")
-    text = write_bot(tmp_path).read_text()
-    text = text.replace("self.number = 0", 'self.number = int(get_data(__name__, "weights.txt"))')
-    (folder / "bot.py").write_text(
-        text.replace("from engine", "from pkgutil import get_data\n\nfrom engine")
-    )
-    with a_league(tmp_path / "club") as league:
-        version = league.desk.submit(str(folder), "mine")
-        (folder / "weights.txt").write_text("8")
-        monkeypatch.setattr(submission, "run_check", accept)
-        other = league.desk.submit(str(folder), "mine")
-    assert (version.number, other.number) == (1, 2)
-    assert version.sha256 != other.sha256
-
-
 @pytest.mark.slow
 def test_a_full_disk_loses_nothing(league: League, tmp_path: Path) -> None:
     """One line says it; when there is room again, the same submission is accepted."""
@@ -345,21 +325,6 @@ def fill(league: League, tmp_path: Path) -> None:
     """Submit bot after bot."""
     for number in range(100):
         league.desk.submit(str(write_bot(tmp_path, number=number)), f"b{number}")
-
-
-@pytest.mark.study
-def test_a_check_that_takes_for_ever_ends(tmp_path: Path) -> None:
-    """With its reason, which is kept; others are checked after it."""
-    bot = write_bot(tmp_path)
-    text = bot.read_text()
-    bot.write_text(
-        text.replace("        return view", "        sum(range(10**7))\n        return view")
-    )
-    with a_league(tmp_path / "club", check_seconds=10) as league:
-        with pytest.raises(Refused, match=r"cut short at .* used 10 s of processor time"):
-            league.desk.submit(str(bot), "slow")
-        assert "cut short" in league.ledger.refusals()[0].why
-        assert league.desk.submit("greedy(patience=11)", "fast").number == 1
 
 
 @pytest.mark.slow

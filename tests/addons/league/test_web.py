@@ -24,7 +24,6 @@ from arena.errors import InputError
 from arena.reports.page_server import REPORT_POLICY, Connection
 from tests.addons.league.small import BOT, NOON, a_league, accept, play
 from tests.addons.league.web import BOUNDARY, Client, form, serving
-from tests.entries.test_program import PLAYS, RUN
 from tests.entries.test_zipped import BAD, make_zip
 from tests.waiting import PATIENCE, until
 
@@ -90,19 +89,6 @@ def test_a_folder_comes_as_a_zip(league: League, client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_comes_as_a_file_or_as_a_zip(league: League, client: Client) -> None:
-    """A file is run by the program of its ending, a folder as its bot.toml says."""
-    ann = client.invite("Ann")
-    client.hand_in(ann, "quick.sh", PLAYS.read_bytes())
-    files = ("slow/bot.toml", RUN.encode()), ("slow/first.sh", PLAYS.read_bytes() + b"# slow\n")
-    client.hand_in(ann, "slow.zip", make_zip(*files))
-    assert take(league) == ["accepted: quick 1, by Ann", "accepted: slow 1, by Ann"]
-    quick, slow = league.ledger.versions("NOT panel")
-    assert quick.spec.endswith(".bot")
-    assert slow.spec.endswith(".bot")
-
-
-@pytest.mark.slow
 def test_a_refusal_is_one_line_without_a_path(league: League, client: Client) -> None:
     """The owner reads it; the league keeps it, too."""
     ann = client.invite("Ann")
@@ -135,16 +121,6 @@ def test_a_request_that_is_sent_again_is_one_submission(league: League, client: 
     client.hand_in(ann, "bad.txt", b"x")
     take(league)
     assert client.hand_in(ann, "bad.txt", b"x")[1]["receipt"] == 3
-
-
-@pytest.mark.slow
-def test_turns_go_round_the_owners(league: League, client: Client) -> None:
-    """Whoever hands in much does not make the others wait for all of it."""
-    ann, bob = client.invite("Ann"), client.invite("Bob")
-    for number in range(3):
-        client.hand_in(ann, f"ann{number}.py", SOURCE + b"# %d\n" % number)
-    assert client.hand_in(bob, "bob.py", SOURCE + b"# bob\n")[1]["place"] == 2
-    assert [line.split()[1] for line in take(league)] == ["ann0", "bob", "ann1", "ann2"]
 
 
 def test_a_day_has_a_limit(league: League, client: Client) -> None:

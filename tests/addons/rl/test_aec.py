@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -70,15 +69,6 @@ def test_render_test(capsys: pytest.CaptureFixture[str]) -> None:
     """The mode "ansi" returns text, "human" prints it."""
     assert complaints(render_test, aec.env) == set()
     assert capsys.readouterr().out.startswith("Round 1 of 4: nobody has taken; seat_1 holds 5")
-
-
-def test_save_obs_test(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It saves observations that are pictures, and says that these are none."""
-    monkeypatch.chdir(tmp_path)
-    assert complaints(test_save_obs, aec.env()) == set()
-    assert "Observations must be Box to save observations as image" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)

@@ -175,15 +175,6 @@ def test_wrong_words_are_refused_in_one_line(words: list[str], message: str) -> 
     assert "\n" not in str(refused.value)
 
 
-def test_the_page_gets_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of those before; the rest of the page stays."""
-    page = tmp_path / "page.md"
-    page.write_text("# A\n\n## The tables\n\n`points`: old\n\n| old |\n\n## Next\n")
-    monkeypatch.setattr(runs, "lines", lambda *_: ["Intro", "\n`points`: new\n", "| new |"])
-    runs.fill(page=page)
-    assert page.read_text() == "# A\n\n## The tables\n\n`points`: new\n\n| new |\n\n## Next\n"
-
-
 def test_the_pages_have_the_stored_figures() -> None:
     """The page of the baselines and that of the studies have every row."""
     pages = [(ROOT / page).read_text() for page in ("docs/baselines.md", "bench/STUDIES.md")]
@@ -193,18 +184,3 @@ def test_the_pages_have_the_stored_figures() -> None:
         found = [f for f in stored() if f[:2] == (variant, name) and f.steps == one.steps[variant]]
         assert [f.seed for f in found] == [*range(runs.SEEDS if one.luck else 1)]
         assert all(f"\n{runs.row(name, found)}\n" in page for page in pages), (variant, name)
-
-
-@pytest.mark.slow
-def test_a_part_is_printed_by_the_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With its words, and nothing is saved."""
-    from bench.studies.__main__ import main
-
-    words = ["studies", "baselines", "--seeds", "2", "--only", "cfr", "mmd"]
-    monkeypatch.setattr("sys.argv", words)
-    monkeypatch.setattr(runs, "lines", lambda seeds, names: [f"{seeds} of {names}"])
-    monkeypatch.setattr("bench.studies.__main__.make", None)
-    main()
-    assert capsys.readouterr().out == "2 of ('cfr', 'mmd')\n"

@@ -334,27 +334,6 @@ def test_it_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.count("  greedy takes ") <= 4
 
 
-def test_a_render_mode_that_it_has_not_is_no_error() -> None:
-    """`make` warns of it, as of that of any environment: make_vec_env of SB3 asks for pictures."""
-    with pytest.warns(UserWarning, match="'rgb_array' that is not in the possible render_modes"):
-        env = gymnasium.make("DistrictNoir-v0", render_mode="rgb_array").unwrapped
-    env.reset(seed=1)
-    with pytest.warns(UserWarning, match="needs a render_mode, 'ansi' or 'human'"):
-        assert env.render() is None
-
-
-def test_gymnasium_can_step_many_of_them() -> None:
-    """Its own vector of environments, against a bot."""
-    games = gymnasium.make_vec(
-        "DistrictNoir-v0", num_envs=2, vectorization_mode="sync", opponent="greedy"
-    )
-    _, infos = games.reset(seed=1)
-    for _ in range(30):
-        _, _, _, _, infos = games.step(infos["action_mask"].argmax(axis=1))
-    assert infos["seat"].shape == (2,)
-    games.close()
-
-
 def test_the_room_says_where_it_is() -> None:
     """The registered entry points lead to classes that there are."""
     spec = gymnasium.spec("DistrictNoir-v0")

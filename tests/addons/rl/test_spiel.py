@@ -245,14 +245,6 @@ def test_openspiels_search_plays_the_game() -> None:
     assert state.action_to_string(bot.step(state)) == "T"
 
 
-def test_openspiels_search_in_cpp_is_not_for_games_in_python() -> None:
-    """OpenSpiel 2.0.2 does not pass `resample_from_infostate` on; docs/openspiel.md says so."""
-    state = winning()
-    bot = pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 1.4, 10)
-    with pytest.raises(pyspiel.SpielError, match="not implemented"):
-        bot.step_with_policy(state)
-
-
 def test_bots_of_the_arena_play_in_openspiel_as_in_the_engine(rules: Rules) -> None:
     """The same deal and luck, the same actions; `evaluate_bots` asks them."""
     game = spiel.load_game(rules)

@@ -19,176 +19,104 @@ from tests.minimax import worth
 
 
 class Position(NamedTuple):
-    """What a seat sees, the one right action, and why it is right."""
+    """What is right, what a seat sees, and the one right action."""
 
     theme: str
     view: str
     right: str
-    why: str
 
 
 POSITIONS = [
+    Position("take the third city before it is taken away", "1 88 2y 5x5727TC65CTz75yC4", "T"),
     Position(
-        "take the third city before it is taken away",
-        "1 88 2y 5x5727TC65CTz75yC4",
-        "T",
-        "With two cities in the pile and the third in the row, playing a card lets the opponent "
-        "take it.",
-    ),
-    Position(
-        "take the third city before it is buried",
-        "1 78 47 y8x2TC87C56Tz865T55T6768T3yC256",
-        "T",
-        "The opponent has taken, but after a card of each the city lies sixth from the end.",
+        "take the third city before it is buried", "1 78 47 y8x2TC87C56Tz865T55T6768T3yC256", "T"
     ),
     Position(
         "take the third city though far behind",
         "1 8y 63 yz6T555782T6xT4878662CT3TCxT6787877yy255xC",
         "T",
-        "At 5 to 33 points cannot help, and the opponent has just played the third city.",
     ),
+    Position("play the third city and take it", "0 C 2y z5762TC688T4yy6787T666CTzx7x288T", "C"),
     Position(
-        "play the third city and take it",
-        "0 C 2y z5762TC688T4yy6787T666CTzx7x288T",
-        "C",
-        "Only this seat can still take: the city played now is in the take that follows.",
-    ),
-    Position(
-        "play the second city when the third lies in the row",
-        "1 C 3C y55z7728TC8Tyxyx527T",
-        "C",
-        "One city in the pile, one in the row third from the end: after this city and the "
-        "opponent's card, the last five cards hold both.",
+        "play the second city when the third lies in the row", "1 C 3C y55z7728TC8Tyxyx527T", "C"
     ),
     Position(
         "collect three cities in one take",
         "0 5CC C6 yyx55xT2868Ty5667T4877T25z7x8y3T32T6z767T",
         "C",
-        "Behind by 19, with all cities in row and hand: after C and C the take reaches all three, "
-        "with the opponent's two cards. Any other card first makes it one card too many.",
     ),
     Position(
-        "take two cities before they are buried",
-        "1 83 z8 xT2y6y7xy7T8x6C7T565456T86TC2C6",
-        "T",
-        "One city in the pile, two in the row: after a card of each the first of them is out of "
-        "reach.",
+        "take two cities before they are buried", "1 83 z8 xT2y6y7xy7T8x6C7T565456T86TC2C6", "T"
+    ),
+    Position("take the opponent's third city away", "0 63 2y 5x5727TC65CTz75yC48", "T"),
+    Position("take the last card away, a city", "0 78 Cx 8885T78C546T5xT82668323Tzz255C", "T"),
+    Position(
+        "play a city while the own take can follow", "0 CC 7C zyx66726TT322y55T482888Txy7668", "C"
     ),
     Position(
-        "take the opponent's third city away",
-        "0 63 2y 5x5727TC65CTz75yC48",
-        "T",
-        "The opponent holds two, has not taken, and wins with the city after any card.",
-    ),
-    Position(
-        "take the last card away, a city",
-        "0 78 Cx 8885T78C546T5xT82668323Tzz255C",
-        "T",
-        "It costs a betrayal of three, but after any card the opponent's take wins at once.",
-    ),
-    Position(
-        "play a city while the own take can follow",
-        "0 CC 7C zyx66726TT322y55T482888Txy7668",
-        "C",
-        "Two cities in hand and one with the opponent: a take now means playing both later, and "
-        "the opponent, which can still take, gets all three.",
-    ),
-    Position(
-        "play a city while the own take can follow, in round 2",
-        "1 CC x7 x5727TC688T3z27238",
-        "C",
-        "The same with two rounds to come: a take now loses both cities within six actions; after "
-        "the city, a take gives either seat two cities at most.",
+        "play a city while the own take can follow, in round 2", "1 CC x7 x5727TC688T3z27238", "C"
     ),
     Position(
         "hold the third city back until the forced take",
         "1 3C 62 yzy6577T58T3xx8288TC76CT2x7T57587",
         "3",
-        "The opponent holds two cities and no card, so the next action is its take.",
     ),
     Position(
         "hold the third city back in the last round",
         "0 zC 5y xC556T6378T6yy2xC5T7478T28T6773z878T72268T5x8",
         "z",
-        "Ahead by 27, this seat can lose only by the city in the forced take.",
     ),
     Position(
-        "take the deciding majorities",
-        "0 5 85 y787CTC825T7yy886T6C86T5xz2x63T76T67yx2773T85",
-        "T",
-        "The five win the 8s, make the 6s equal and a set; after two cards more the 6 and the 7 "
-        "are out of reach.",
+        "take the deciding majorities", "0 5 85 y787CTC825T7yy886T6C86T5xz2x63T76T67yx2773T85", "T"
     ),
     Position(
         "take the alliance of four and the 5 that ends a majority",
         "1 7 5C zy5667T7278T28T453C6626Tyzx77y8TC8T8y7x5x86T",
         "T",
-        "4 and 5 lie fifth and fourth from the end: after two cards more both are out of reach.",
     ),
     Position(
         "wait until the betrayal is out of reach",
         "1 6 86 zxx78yyC84TTxy8778T3765T66T77822723T6T8zCyC5",
         "6",
-        "A card of each pushes z out of the last five, and the 6 with the row's 5 makes a set.",
     ),
     Position(
         "wait one card with an alliance in hand",
         "1 3 z6 x65y5y8x2TT877z65CT5874T8x2CT586377Tyy288T77",
         "3",
-        "Taken now, the four cards tie on points and lose on 8s; later the 3 is among them and "
-        "z is not.",
     ),
     Position(
-        "do not open a five-card gift",
-        "1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753",
-        "z",
-        "Both may take. A 5 on y 7 5 3 gives the opponent a set and an alliance for one betrayal; "
-        "z makes it a second one.",
+        "do not open a five-card gift", "1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753", "z"
     ),
     Position(
         "spoil the row instead of playing the 8",
         "1 8y 62 xx5537T73T4878T628C5582Tyz8766T67C8Tyzx827",
         "y",
-        "Both may take. An 8 on 8 2 7 gives the opponent the majority of 8s, and a take leaves it "
-        "that of 6s.",
     ),
     Position(
         "take the open row before it is a gift",
         "0 52 78 zy75TC576y6Txyx75x8T26T878T283868TC8yz76526",
         "T",
-        "7 6 5 2 6 make two sets and keep the 5s; after any card the opponent has them.",
     ),
     Position(
-        "take on a tie that 8s break",
-        "0 7 7x 8y8T36226CT4T5yT25z6C5y8x2765TT7C787x5y6T8678",
-        "T",
-        "8 8 6 7 8 make it 19 all with four 8s to two; later the opponent's card decides.",
+        "take on a tie that 8s break", "0 7 7x 8y8T36226CT4T5yT25z6C5y8x2765TT7C787x5y6T8678", "T"
     ),
     Position(
-        "take on a tie that 7s break",
-        "0 zz 85 7T2672x3y7T8y6TC7267588Tx285Ty4T6558TC7C667",
-        "T",
-        "7 C 6 6 7 make it 22 all with equal 8s and more 7s; each card in the hand costs three "
-        "points.",
+        "take on a tie that 7s break", "0 zz 85 7T2672x3y7T8y6TC7267588Tx285Ty4T6558TC7C667", "T"
     ),
     Position(
         "let the forced take be a betrayal",
         "0 6y 38 3x57TC66868T7yT677525z7T56T8z5y48x2T27CTCx887",
         "y",
-        "The opponent has no card left and must take: with the 6 it ties and wins on 8s.",
     ),
     Position(
         "feed betrayals while the opponent waits",
         "0 8xx 7z 77y8C7T266CTx25y76T8383T587y2T4688T87TC56z5",
         "x",
-        "Ahead by one: the 8 is a set for the opponent, worth more than z; x costs it a point.",
     ),
     Position(
         "a city as a blank in the forced take",
         "0 5C 77 x45x8T26C7T86yzyT3z5858Ty827T688867T3y7T52627",
         "C",
-        "The opponent must take, and no longer reaches the row's 5: a new one would make a set and "
-        "end a majority.",
     ),
 ]
 """Cities before the last round, then the last round."""

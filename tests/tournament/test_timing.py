@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from arena.lanes.limits import Limits
 from arena.tournament.timing import Clocks, Distribution, Pace, Timing
-from engine import Action, Setup, State, View
-from engine.play import play
-from engine.strategy import Clock, Spent, Strategy
+from engine.strategy import Spent
 
 
 def timing_of(*decisions: float) -> Distribution:
@@ -114,36 +110,6 @@ def test_after_a_game_that_took_long_only_some_are_timed() -> None:
         assert pace.needs_no_clock(["bot"])
         pace.watch(["bot"])
         assert not any(pace.needs_no_clock(["bot"]) for _ in range(timed))
-
-
-class Ticking:
-    """A processor on which the engine takes 50 us a game, and a reading of the clock 4 us."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def read(self) -> float:
-        self.now += 4e-6
-        return self.now
-
-    def play(self, state: State, strategies: Sequence[Strategy]) -> None:
-        self.now += 50e-6
-        play(state, strategies)
-
-
-class Thinking:
-    """Plays the first legal action in 1 us, or in 3 us if its decisions are timed."""
-
-    def __init__(self, clock: Ticking) -> None:
-        self.clock = clock
-
-    def __call__(self, setup: Setup) -> Thinking:
-        self.is_timed = type(setup.clock) is Clock
-        return self
-
-    def choose(self, view: View, /) -> Action:
-        self.clock.now += 3e-6 if self.is_timed else 1e-6
-        return view.legal[0]
 
 
 def test_the_time_of_a_slow_bot_is_that_of_its_decisions(monkeypatch: pytest.MonkeyPatch) -> None:

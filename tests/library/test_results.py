@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -20,11 +18,9 @@ import arena
 from arena.library.rating import RunReport
 from arena.store.folder import WINS, locate
 from arena.store.store import Store
-from tests import ROOT
 from tests.conftest import Once
 from tests.reports.runs import cup, make_store, report_of
 from tests.stores import forge
-from tests.waiting import PATIENCE
 
 HOSTILE = "<script>alert('x')</script>"
 TABLES = ("standings", "head_to_head", "win_types", *WINS, "games", "faults", "timings")
@@ -193,28 +189,6 @@ def test_a_running_run_can_be_opened(tmp_path: Path, seen: list[arena.Results]) 
         before = tree(tmp_path / "killed")
         assert arena.open(tmp_path / "killed").played == counts[3]
         assert tree(tmp_path / "killed") == before
-
-
-@pytest.mark.slow
-def test_another_process_can_open_a_running_run(tmp_path: Path) -> None:
-    """While a writer holds the store, and is in the middle of adding games."""
-    path = tmp_path / "run"
-    arena.run(["uniform", "greedy"], pairs=2, out=path, progress=False)
-    writer = sqlite3.connect(path / "run.sqlite", isolation_level=None)
-    writer.execute("BEGIN IMMEDIATE")
-    writer.execute("DELETE FROM games")
-    code = "import arena, sys; print(arena.open(sys.argv[1]).played)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, path],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("4\n", "")
-    writer.execute("ROLLBACK")
-    writer.close()
 
 
 def test_what_is_not_a_run_is_an_error(tmp_path: Path, folder: Path) -> None:

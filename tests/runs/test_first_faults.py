@@ -12,11 +12,11 @@ from arena.entries.resolve import resolve
 from arena.executors.answers import FAILED, Failed, Frames, Garbled, pack, read_answer, write_answer
 from arena.executors.local import LocalExecutor
 from arena.executors.log import run_log
-from arena.lanes.faults import KINDS, Fault
+from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.strikes import Strikes, count_faults
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import markdown
@@ -120,15 +120,6 @@ def test_a_worker_tells_only_of_faults_that_can_be() -> None:
             read_answer(kind, data, [chunk])
     with pytest.raises(Garbled):
         read_answer(FAILED, pack(FAILED, b"x"), [chunk])
-
-
-def test_every_kind_of_fault_can_be_counted() -> None:
-    """In words, with a plural."""
-    for kind in KINDS:
-        one, two = count_faults({kind: 1}), count_faults({kind: 2})
-        assert one.startswith("1 ")
-        assert two.startswith("2 " + one[2:])
-        assert two.endswith("s")
 
 
 FOLDER = "a b \N{LATIN SMALL LETTER E WITH ACUTE}'s"  # with a space, a quote and no ASCII

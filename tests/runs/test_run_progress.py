@@ -14,7 +14,6 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs import saving
 from arena.runs.run import run
-from arena.runs.saving import say_what_is_missing
 from arena.runs.verify import Difference, verify
 from arena.store.folder import RunFolder
 from arena.tournament.plan import Plan, Played
@@ -184,19 +183,3 @@ def test_verify_knows_how_long_each_pairing_is(cup: Tournament, tmp_path: Path) 
     forge(tmp_path / "run.sqlite", change)
     with pytest.raises(Difference, match="is missing"):
         list(verify(tmp_path, 0, LocalExecutor(1)))
-
-
-@pytest.mark.parametrize(("aloud", "level"), [(True, "WARNING"), (False, "INFO")])
-def test_a_page_that_cannot_be_written_is_said_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, aloud: bool, level: str
-) -> None:
-    """With what to install; a program that shows no progress finds it in the log only."""
-    monkeypatch.setattr("arena.reports.html.find_lack", lambda: "altair is not installed")
-    say_what_is_missing.cache_clear()
-    with caplog.at_level("INFO", logger="arena"):
-        for _ in range(2):
-            say_what_is_missing(aloud=aloud)
-    say_what_is_missing.cache_clear()
-    (record,) = caplog.records
-    assert record.levelname == level
-    assert record.getMessage() == "report.html is left out: altair is not installed"

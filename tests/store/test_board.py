@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from arena.store.board import Board, format_items, shorten
+from arena.store.board import Board, shorten
 from arena.tournament.keys import NAMINGS
 from engine import Rules, State
 from engine.notation import parse_actions
@@ -79,18 +79,6 @@ def test_a_take_is_the_whole_row_up_to_five_cards(
     who = "greedy takes" if len(plays) % 2 else "you take"
     assert after.actions[-1] == f"{who} {len(taken.split(','))}: {taken}"
     assert [card.name for card in after.row] == ([older] if older else [])
-
-
-def test_only_the_latest_of_many_events_are_shown() -> None:
-    """After eight plays the board begins with the last six."""
-    assert texts(board(at(DEAL, "5862748x"), 0), since=0)[1:7] == [
-        "  you play Support 6",
-        "  greedy plays Alliance +2",
-        "  you play Support 7",
-        "  greedy plays Alliance +4",
-        "  you play Support 8",
-        "  greedy plays Betrayal -1",
-    ]
 
 
 def test_german_names() -> None:
@@ -181,10 +169,3 @@ def test_other_rules_have_a_board_too() -> None:
     assert "row         City" in lines
     assert "take brings City, Support 5, Support 8" in lines
     assert any(line.endswith("0 of 2") for line in lines)
-
-
-def test_items_are_not_broken_in_the_middle() -> None:
-    """A line ends after a comma."""
-    lines = [line.text for line in format_items("row", ["Alliance +2"] * 12)]
-    assert len(lines) == 3
-    assert all(line.endswith(("Alliance +2,", "Alliance +2")) for line in lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 
 from arena.entries.resolve import resolve
@@ -17,7 +16,6 @@ from arena.store.curve import (
     part_of,
     share_of_search,
 )
-from bench.studies.chances import JUMP, play
 from engine import Record, Rules, State, hands
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
@@ -95,17 +93,3 @@ def test_the_errors_are_those_that_were_measured() -> None:
         measured = [int(cell) for cell in cells if cell != "-"]
         found = [100 * how_far_off(first, 0.55 + 0.1 * zone) for zone in range(5)]
         assert found == pytest.approx(measured + [measured[-1]] * (5 - len(measured)))
-
-
-@pytest.mark.slow
-def test_hands_that_are_searched_leave_less_to_surprise() -> None:
-    """In games of real bots: nearer to the results, and no jump at the last two plies."""
-    games = play(3)
-    squares = [
-        np.nanmean((curve[:, -SEARCHED:] - games.won[:, None]) ** 2)
-        for curve in (games.before, games.now)
-    ]
-    assert squares[1] < 0.75 * squares[0]
-    last = [np.abs(games.won - curve[:, -2]) for curve in (games.before, games.now)]
-    assert np.nanmax(last[0]) > JUMP
-    assert np.nanmax(last[1]) < JUMP

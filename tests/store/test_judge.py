@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from arena.store.judge import judge as judge_lines
-from arena.store.judge import read_lines, to_json, to_text
+from arena.store.judge import read_lines, to_json
 from bots.uniform import bot
-from engine import Record, play_game
+from engine import play_game
 from tests.referee import Table
 
 GAMES = [play_game(bot, bot, seed=seed) for seed in range(300)]
@@ -73,12 +73,6 @@ def test_an_unfinished_game_has_points_so_far_and_no_winner() -> None:
         "piles": ["5667", ""],
         "plies": 3,
     }
-
-
-def test_a_game_without_actions_is_unfinished() -> None:
-    """A deal with no actions is a record."""
-    judged = record(SORTED, "")
-    assert (judged["over"], judged["points"], judged["piles"]) == (False, [0, 0], ["", ""])
 
 
 @pytest.mark.parametrize(
@@ -226,14 +220,3 @@ def test_a_line_that_is_too_long_is_bad_and_the_next_one_is_judged() -> None:
         assert after["over"]
         assert bad["message"] == "a line of more than 1,048,576 bytes"
     assert list(read_lines(BytesIO(b"x" * (1 << 20) + b"\ny"))) == [b"x" * (1 << 20) + b"\n", b"y"]
-
-
-def test_a_judgement_reads_as_a_line() -> None:
-    """For a person: the winner and the win type, the number of plies, or what is wrong."""
-    assert to_text(record(SORTED, "56T")) == "line 1: unfinished after 3 plies, 18 : 0"
-    assert to_text(record(SORTED, "6")).startswith("line 1: illegal-action at ply 0: illegal")
-    plies = len(CITY.record.actions)
-    line = to_text(judge(CITY.record.to_json()))
-    assert line.startswith(f"line 1: seat {CITY.winner} wins by city after {plies} plies")
-    draw = Record(WHOLE.record.deal, WHOLE.record.actions)
-    assert "wins by points after 48 plies" in to_text(judge(draw.to_json()))

@@ -61,24 +61,6 @@ def test_what_differs_is_named_by_its_place(folder: RunFolder) -> None:
     assert differences(folder, notes=other) == ["notes[1].label: there c, here b"]
 
 
-def test_lists_of_different_lengths_are_reported_by_their_lengths(folder: RunFolder) -> None:
-    """And not by each of their members."""
-    assert differences(folder, notes=RUN["notes"][:1]) == ["notes: there 1 of them, here 2 of them"]
-
-
-def test_the_first_three_differences_are_reported(folder: RunFolder) -> None:
-    """In the order of the manifest; nested ones are counted, too."""
-    versions = {"arena": "0.2.0", "python": "3.12.0"}
-    reported = differences(folder, seed=2, rules={"set_bonus": 4}, versions=versions, notes=[])
-    assert [text.partition(":")[0] for text in reported] == ["seed", "rules.set_bonus", "notes"]
-    reported = differences(folder, rules={"removed": 1, "rounds": 2}, versions=versions)
-    assert [text.partition(":")[0] for text in reported] == [
-        "rules.removed",
-        "rules.rounds",
-        "rules.set_bonus",
-    ]
-
-
 def test_one_run_at_a_time_writes_to_a_folder(folder: RunFolder) -> None:
     """Until the first has ended, also by an error; no descriptor is left open."""
     before = len(os.listdir("/dev/fd"))

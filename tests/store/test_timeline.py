@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import pairwise
 from random import Random
 
 import pytest
 
 from arena.store.board import Board, card_names
-from arena.store.judge import format_game
 from arena.store.timeline import make_frames, make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from engine import (
@@ -121,26 +119,6 @@ def names_of(text: str, copies: str) -> list[str]:
         every = card_names("deck", kind)
         names.append(every[min(int(copy, 32), len(every) - 1)])
     return names
-
-
-def shown_positions(record: Record) -> list[list[str]]:
-    """Return the names in the row, both hands and both piles, at every ply of a shown game."""
-    text = re.sub(r"\n {10}", " ", "\n".join(format_game(record, "deck")))
-    found = re.findall(r"^  (?:row|hand \d|pile \d) +(.*)$", text, re.MULTILINE)
-    names = [[] if names == "-" else names.split(", ") for names in found]
-    return [names[at : at + 5] for at in range(0, len(names), 5)]
-
-
-def test_cards_have_the_names_that_arena_show_gives_them() -> None:
-    """In a standard deck, at every place and ply, as the referee sees them."""
-    for record in GAMES:
-        frames = make_timeline(record, players=PLAYERS)["frames"]
-        for frame, (row, *packs) in zip(frames, shown_positions(record), strict=True):
-            copies = frame["copies"]
-            assert names_of(frame["row"], copies["row"]) == row
-            texts, numbers = frame["hands"] + frame["piles"], copies["hands"] + copies["piles"]
-            for text, copy, names in zip(texts, numbers, packs, strict=True):
-                assert sorted(names_of(text, copy)) == sorted(names)
 
 
 @pytest.mark.parametrize("seat", [0, 1])

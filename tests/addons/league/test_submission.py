@@ -14,7 +14,7 @@ import pytest
 
 from arena.addons.league import submission
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, REPLACED, SUSPENDED, check_name
+from arena.addons.league.league_tables import ACTIVE, REPLACED, SUSPENDED
 from arena.addons.league.submission import Refused, TooMany
 from arena.check.item import Item, Order
 from arena.entries.file import find_files
@@ -93,21 +93,6 @@ def test_the_same_bytes_are_refused_by_the_name_that_has_them(
 
 
 WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 characters"
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("M\u00fcller", "'\u00fc' is not one of A-Z a-z 0-9 . _ -"),
-        ("CON", "Windows has a device of this name; choose another one"),
-        ("x" * 41, "1 to 40 characters, the first a letter or a digit, the last no ."),
-    ],
-)
-def test_what_is_wrong_with_a_name_is_said(name: str, why: str) -> None:
-    """The sign, the device, or the length."""
-    with pytest.raises(InputError) as caught:
-        check_name(name)
-    assert str(caught.value) == f"name '{name}': {why}"
 
 
 @pytest.mark.parametrize(

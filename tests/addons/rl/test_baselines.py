@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,22 +138,6 @@ def test_openspiel_comes_to_the_same(name: str) -> None:
     for steps in (1, 3):
         ours = played(name, game, steps)
         assert played(f"spiel_{name}", game, steps) == pytest.approx(ours, abs=1e-8)
-
-
-def test_what_is_computed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second call computes nothing, and a further seed only itself; seeds of no luck are one."""
-    path, computed = tmp_path / "figures.jsonl", []
-
-    def compute(variant: str, name: str, seed: int) -> runs.Figure:
-        computed.append(seed)
-        return runs.Figure(variant, name, seed, ALGORITHMS[name].steps[variant], 0.1, 0.2, 1.0)
-
-    monkeypatch.setattr(runs, "compute", compute)
-    first = figures("points", "nfsp", 2, path)
-    assert figures("points", "nfsp", 2, path) == first == stored(path)
-    assert figures("points", "nfsp", 3, path)[:2] == first
-    figures("points", "cfr", 3, path)
-    assert computed == [0, 1, 2, 0]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import sys
 import threading
 import time
@@ -55,18 +56,26 @@ class Progress:
 
 
 class _Terminal:
-    """Standard error, which may be closed at any time."""
+    """Standard error, which may be closed or held up (Ctrl-S): then nothing is written."""
 
     def __init__(self) -> None:
         self.file: Any = sys.stderr
 
     def write(self, text: str) -> None:
         with suppress(OSError, ValueError):  # closed
-            self.file.write(text)
+            if self._is_ready():
+                self.file.write(text)
 
     def flush(self) -> None:
         with suppress(OSError, ValueError):
-            self.file.flush()
+            if self._is_ready():
+                self.file.flush()
+
+    def _is_ready(self) -> bool:
+        try:
+            return bool(select.select([], [self.file.fileno()], [], 0)[1])
+        except (OSError, ValueError):  # no file of the system
+            return True
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.file, name)

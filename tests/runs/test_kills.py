@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,8 +17,6 @@ from random import Random
 import psutil
 import pytest
 
-from arena.runs import progress_bar
-from arena.runs.progress_bar import show_progress
 from arena.store.folder import locate
 from tests.conftest import Arena, run_command
 from tests.console import Console
@@ -164,41 +160,6 @@ def test_under_nohup_a_run_goes_on_without_its_terminal(tmp_path: Path) -> None:
     assert console.process.returncode == 0
     assert count_games(tmp_path / "out") == 200
     assert (tmp_path / "out" / "standings.csv").exists()
-
-
-class Gone(io.StringIO):
-    """A terminal whose end holds up who writes, until it fails."""
-
-    def __init__(self, lasts: threading.Event) -> None:
-        super().__init__()
-        self.lasts = lasts
-        self.was_written = threading.Event()
-
-    def isatty(self) -> bool:
-        return True
-
-    def write(self, _text: str) -> int:
-        self.was_written.set()
-        self.lasts.wait()
-        raise OSError(5, "Input/output error")
-
-
-def test_drawing_that_fails_or_never_returns_holds_up_no_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What plays waits for no drawing, and at the end only for a while."""
-    monkeypatch.setattr(progress_bar, "DRAW_EVERY", 0.01)
-    monkeypatch.setattr(progress_bar, "_PATIENCE", 0.01)
-    for fails_at_once in (True, False):
-        lasts = threading.Event()
-        terminal = Gone(lasts)
-        if fails_at_once:
-            lasts.set()
-        monkeypatch.setattr(sys, "stderr", terminal)
-        with show_progress(10, 0, lambda: ["rank"]) as progress:
-            until(terminal.was_written.is_set)
-            progress.add(10)
-        lasts.set()
 
 
 CUP = """\

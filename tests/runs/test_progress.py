@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 from collections.abc import Iterator
 
@@ -149,6 +150,18 @@ def test_a_terminal_that_is_gone_holds_up_no_run(
     monkeypatch.setattr(sys, "stderr", Gone())
     with show_progress(10, 0, lambda: "a state") as progressed:
         progressed.add(10)
+
+
+def test_a_terminal_that_is_held_up_holds_up_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reads what is written: when there is no room, nothing is written any more."""
+    reader, writer = os.openpty()
+    with open(writer, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        file = progress_bar._Terminal()
+        for _ in range(20_000):
+            file.write(f"\r{79 * 'x'}")
+            file.flush()
+    os.close(reader)
 
 
 def test_when_only_errors_are_shown_there_is_no_line(monkeypatch: pytest.MonkeyPatch) -> None:

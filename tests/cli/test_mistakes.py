@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from arena.entries.identity import COPY
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from tests.conftest import Arena, run_here
-from tests.tiers import few
 
 CHOOSE = "    def choose(self, view):\n        return view.legal[0]\n\n\nbot = Bot\n"
 BOTS = {
@@ -314,45 +312,6 @@ def test_the_library_refuses_such_a_number_too() -> None:
     """A float is no number of pairs."""
     with pytest.raises(InputError, match=r"^pairs: .* got `float`: 1000\.0; write 1000$"):
         library.run(["greedy", "uniform"], pairs=1e3, progress=False)  # type: ignore[arg-type]
-
-
-ONE_OF_MANY = re.compile(r"(?<!seat )(?<![\w.,])1 (?!is\b|was\b|has\b|loses\b)[a-z]+s\b")
-
-
-@pytest.mark.parametrize(
-    "words",
-    few(
-        [
-            "play {bot} greedy --pairs 1 --out out",
-            "compare {bot} greedy --max-pairs 1 --out out",
-            "compare greedy uniform --against {bot} --max-pairs 1 --out out",
-            "compare greedy uniform --against majority,denier --max-pairs 1",
-            "run cup.yaml --bot {bot} --out out",
-            "run until.yaml --out out",
-        ],
-        *(0, 3),
-    ),
-)
-def test_one_of_a_thing_is_one_thing(arena: Arena, tmp_path: Path, words: str) -> None:
-    """Neither a command nor a report says 1 pairs, 1 games or 1 forfeits."""
-    (tmp_path / "fails.py").write_text(
-        "class Bot:\n    def __init__(self, setup):\n        self.games = setup\n\n"
-        "    def choose(self, view):\n        1 / (1 - view.seat)\n        return view.legal[0]\n\n"
-        "bot = Bot\n"
-    )
-    (tmp_path / "cup.yaml").write_text(f"{CUP}max_faults: 1\n")
-    (tmp_path / "until.yaml").write_text(f"{CUP}until: 10\nmax_pairs: 1\n")
-    done = arena(*words.format(bot="./fails.py").split())
-    report = tmp_path / "out" / "report.md"
-    said = [done.stdout, report.read_text() if report.exists() else ""]
-    assert [match[0] for text in said for match in ONE_OF_MANY.finditer(text)] == []
-
-
-@pytest.mark.study
-def test_a_check_of_one_line_says_so(arena: Arena, tmp_path: Path) -> None:
-    """The bot's size, and the decisions that were asked again."""
-    (tmp_path / "short.py").write_text("from bots.uniform import bot\n")
-    assert "1 line, 29 bytes" in arena("check", "./short.py", "--games", "4").stdout
 
 
 def test_a_bot_beside_a_config_is_found_for_whoever_looks_elsewhere(

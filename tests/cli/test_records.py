@@ -7,13 +7,11 @@ import io
 import json
 import shutil
 import sqlite3
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena.cli.records import say_coloured
 from engine import Record
 from tests.conftest import Arena, Once, run_here
 from tests.rogues import write
@@ -128,22 +126,6 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-@pytest.mark.parametrize("plain", [False, True])
-def test_a_win_type_has_its_colour_in_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, *, plain: bool
-) -> None:
-    """Not with NO_COLOR, nor in a file; a label cannot have one."""
-    monkeypatch.setenv("NO_COLOR", "1" if plain else "")
-    for out in (Terminal(), io.StringIO()):
-        monkeypatch.setattr(sys, "stdout", out)
-        say_coloured("\x1b[31m  ", "CCPpc")
-        wanted = "\\x1b[31m  CCPpc\n"
-        if out.isatty() and not plain:
-            two = "\x1b[38;5;16m\x1b[48;5;172mCC\x1b[0m\x1b[38;5;16m\x1b[48;5;74mP\x1b[0m"
-            wanted = wanted.replace("CCP", two)
-        assert out.getvalue() == wanted
 
 
 def test_without_one_game_the_games_are_listed(folder: Path) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from arena.addons.cluster.call import find_here
-from arena.entries import program
 from arena.entries.entry import Entry
 from arena.entries.identity import COPY
 from arena.entries.pack import make_archive
@@ -158,15 +157,6 @@ def test_all_that_is_wrong_stands_in_the_line() -> None:
     assert "the label '' must be" in str(caught.value)
 
 
-def test_check_says_what_is_wrong(tmp_path: Path, arena: Arena) -> None:
-    """In one line, with exit status 2."""
-    write_program(tmp_path / "first", f"{RUN}color = 1")
-    done = arena("check", "./first/")
-    keys = "run, build, needs, label"
-    line = f"error: bot './first/': bot.toml: unknown key 'color'; the keys are {keys}\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
-
-
 def test_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
     """Also in place of the bot.toml: nothing outside the folder is read."""
     folder = write_program(tmp_path / "first")
@@ -242,14 +232,6 @@ def test_a_packed_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(InputError, match=reason):
             resolve(str(path))
-
-
-def test_a_program_never_plays_inside_the_arena(tmp_path: Path) -> None:
-    """It is a process of its own in each lane."""
-    folder = write_program(tmp_path / "first")
-    with pytest.raises(InputError, match="lane 'inproc' is not one of its lanes: process, jail"):
-        resolve(str(folder), lane="inproc")
-    assert program.is_program(folder)
 
 
 def test_a_program_travels_to_another_machine(tmp_path: Path) -> None:

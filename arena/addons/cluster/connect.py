@@ -30,7 +30,7 @@ _NO_FILE = (OSError, ValueError, LookupError, TypeError, RecursionError)
 def open_pool(at: Any, venue: Venue) -> Iterator[PoolExecutor]:
     """Yield the executor of a venue: a choice, an executor of concurrent.futures, a Dask client.
 
-    Raises InputError if it cannot be reached, or is none of these.
+    Raises InputError if it cannot be reached, or is another value.
     """
     if isinstance(at, Executor):
         yield _pool_of(at, venue, f"processes of {type(at).__name__}")

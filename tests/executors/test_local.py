@@ -70,55 +70,15 @@ def run_python(
     )
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        *[pytest.param(how, marks=pytest.mark.study) for how in ("script", "standard input", "-c")],
-        *[pytest.param(how, marks=pytest.mark.slow) for how in ("thread", "python -m")],
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["thread", "python -m"])
 def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
-    """From a script, standard input, -c, a thread or -m: no worker imports it again.
-
-    The study has those that tests/library plays, too; there is the quick one.
-    """
+    """No worker imports it again; tests/library has scripts, standard input and -c."""
     (tmp_path / "script.py").write_text(IN_A_THREAD if how == "thread" else CALLED)
-    words = {
-        "script": ["script.py"],
-        "thread": ["script.py"],
-        "standard input": [],
-        "-c": ["-c", CALLED],
-        "python -m": ["-m", "script"],
-    }[how]
-    text = CALLED if how == "standard input" else ""
-    done = run_python(*words, folder=tmp_path, text=text)
+    words = ["script.py"] if how == "thread" else ["-m", "script"]
+    done = run_python(*words, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "played 8\n"
-
-
-@pytest.mark.slow
-def test_a_run_changes_nothing_in_the_program_around_it(tmp_path: Path) -> None:
-    """Neither start method nor signals, environment or `__main__`, also by three at once."""
-    (tmp_path / "script.py").write_text(
-        PLAY
-        + "import multiprocessing, os, signal, sys, threading\n"
-        + "def around():\n"
-        + "    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)\n"
-        + "    method = multiprocessing.get_start_method(allow_none=True)\n"
-        + "    handlers = [signal.getsignal(number) for number in numbers]\n"
-        + "    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])\n"
-        + "    return method, handlers, mask, dict(os.environ), sys.modules['__main__']\n"
-        + "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n"
-        + "before = around()\n"
-        + "main()\n"
-        + "threads = [threading.Thread(target=main) for _ in range(3)]\n"
-        + "for thread in threads: thread.start()\n"
-        + "for thread in threads: thread.join()\n"
-        + "assert around() == before, (before, around())\n"
-        + "multiprocessing.set_start_method('spawn')\n"
-    )
-    done = run_python("script.py", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 NETWORK = """

@@ -36,10 +36,6 @@ QUICK = {
 }
 """Steps of each algorithm, and what its policy loses at most."""
 
-POINTS = {"psro": 0.1, "nfsp": 0.35, "ismcts": 0.2}
-POINTS |= dict.fromkeys(("ppo_low", "ppo_middle", "ppo_high"), 0.25)
-"""What they lose at most in `points`, if it is more than 0.01."""
-
 
 def played(name: str, game: Game, steps: int, seed: int = 1) -> float:
     """Return the exploitability of an algorithm's policy."""

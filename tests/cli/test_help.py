@@ -11,8 +11,10 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from arena.cli import SECTIONS, cli
+from arena.cli.options import RARE
 from arena.tournament.rule_changes import list_published
 from engine.rules import RULE_NAMES
+from tests import house
 from tests.conftest import Arena
 from tests.console import COMMANDS
 
@@ -138,3 +140,14 @@ def test_the_help_of_an_ablation_names_the_published_rules(arena: Arena) -> None
     text = " ".join(arena("ablate", "--help").stdout.split())
     changed = dict(re.findall(r"(\w+)=(\[[\d,]+\]|\w+)[,\]]", text))
     assert {name: changed.get(name) for name in RULE_NAMES} == list_published()
+
+
+def test_options_that_few_need_stand_last_under_their_own_heading() -> None:
+    """A command that has one of them says so, and no other one does."""
+    title = "Options that few need:"
+    for command in house.find_commands():
+        shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+        rare = {one.opts[0] for one in shown if one.name in RARE}
+        before, _, after = command.get_help(click.Context(command)).partition(title)
+        named = {*re.findall(r"^  (?:-\w, )?(--[\w-]+)", after, re.MULTILINE)}
+        assert (named, title in before + after) == (rare, False), command.name

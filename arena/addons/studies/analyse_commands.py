@@ -13,6 +13,7 @@ from arena.cli.options import (
     PATH,
     QUIET,
     SEED,
+    Command,
     Whole,
     json_option,
     print_found,
@@ -40,7 +41,7 @@ _WORST: Final = (
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("target", type=PATH, metavar="RUN")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option(

@@ -14,6 +14,7 @@ from arena.cli.options import (
     PAIRS,
     PATH,
     REPLACE,
+    Command,
     add_config_options,
     add_run_options,
     key_option,
@@ -47,7 +48,7 @@ class _RuleOption(click.Option):
         return found and (found[0], f"{found[1]}  [published: {rules}]")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("config", type=PATH)
 @click.option(
     "--rule",
@@ -96,7 +97,7 @@ def ablate(config: Path, variants: Sequence[str], **options: Any) -> None:
         say(*ablation.lines(), *ablation.notes(), describe_folder(out))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("bot")
 @click.option(
     "--param",

@@ -15,6 +15,7 @@ from arena.cli.options import (
     PATH,
     RULES,
     SEED,
+    Command,
     Whole,
     change_rules,
     names_option,
@@ -28,7 +29,7 @@ _FOLDER: Final = Path("results/human")
 _SEEDS: Final = 1_000_000_000  # short enough to be typed
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("bot")
 @click.option("--me", default="human", show_default=True, help="Your name in the records.")
 @click.option("--games", type=GAMES, default=1, show_default=True, help="How many games.")

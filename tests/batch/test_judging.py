@@ -13,13 +13,11 @@ from arena.batch.judging import ILLEGAL, Decisions, draw_hands, find_chances, ju
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.replay import NOTHING
 from arena.batch.rollouts import WHOLE, action_values, best_legal
-from bots.apprentice import Apprentice, own_network
 from bots.champion import values_after
 from engine import STANDARD, TAKE, State, counts, hands, pack_of
 from engine.encoding import ACTIONS
 from engine.view import view
 
-SCORES = Apprentice(own_network()).scores
 PLIES = STANDARD.game_plies
 Choose = Callable[[Lockstep, np.ndarray[Any, Any]], np.ndarray[Any, Any]]
 

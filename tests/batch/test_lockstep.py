@@ -17,7 +17,6 @@ from tests.positions import RULE_SETS
 from tests.tiers import few
 
 ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}
-rule_sets = pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
 
 
 def begin(count: int, rules: Rules = STANDARD, seed: int = 5) -> tuple[Lockstep, list[State]]:

@@ -242,11 +242,6 @@ SCROLL = """async (region) => {
 }"""
 
 
-SHAPES = """rows => rows.map(row => [...row.cells].map(cell => [
-  cell.tagName, cell.className, cell.scope, "v" in cell.dataset, cell.children.length,
-]))"""
-
-
 @pytest.mark.slow
 def test_a_row_of_the_standings_opens_and_closes(shared: Open) -> None:
     """By its button, which says so; the row below has who is surely above and below."""

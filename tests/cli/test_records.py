@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import shutil
 import sqlite3
@@ -119,13 +118,6 @@ def test_without_a_game_the_result_is_shown(folder: Path) -> None:
     assert max(map(len, lines[:-3])) == 80
     assert "Games of a bot: arena show results/cup greedy" in lines
     assert lines[-1] == "The report: results/cup/report.html"
-
-
-class Terminal(io.StringIO):
-    """A terminal that keeps what is written to it."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def test_without_one_game_the_games_are_listed(folder: Path) -> None:

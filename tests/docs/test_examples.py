@@ -134,7 +134,6 @@ def test_it_plays_the_same_games_in_one_worker_and_in_two(
 
 
 LINEAR = EXAMPLES / "linear"
-LANES = ("inproc", "process", "jail")
 
 
 def test_the_learned_bot_is_that_of_its_page() -> None:

@@ -51,14 +51,6 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def is_there(descriptor: int, place: int) -> bool:
-    """Return whether a byte of a file can be read without waiting for a disk."""
-    try:
-        return os.preadv(descriptor, [bytearray(1)], place, os.RWF_NOWAIT) == 1
-    except BlockingIOError:
-        return False
-
-
 def warm_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Warm the jail of a bot, as the first one of a program."""
     monkeypatch.setattr(launch, "_kept", "")

@@ -27,12 +27,11 @@ from arena.reports.games import (
     replay_id,
 )
 from arena.reports.html import find_lack, to_html
-from arena.reports.key_figures import bots_section
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead import draw_lead
 from arena.reports.pairings_section import pairings_section
 from arena.reports.seat_section import seats_section, takes_section
-from arena.reports.standings_section import standings_section
+from arena.reports.standings_section import bots_section, standings_section
 from arena.reports.win_section import (
     Margin,
     margin_blocks,

@@ -1,11 +1,11 @@
-"""Make the section with the standings: ratings, leads over the next bot, groups."""
+"""Make the sections with the standings, leads over the next bot, and each bot's key figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from arena.reports.charts import (
     STEP,
     Spec,
     chart,
+    cut_table,
     find_window,
     frame_table,
     interval_layers,
@@ -29,7 +30,8 @@ from arena.reports.charts import (
 from arena.statistics.wording import as_sentence, share_letter, write_ends
 from arena.store.columns import Columns, is_first, is_known, match_rows
 from arena.tables.findings import Findings, describe_spread
-from arena.tables.table_columns import STANDINGS, TIMINGS
+from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_mistakes
+from arena.tables.table_columns import STANDINGS, TIMINGS, Column, interval
 
 _TIMES = ("cpu_mean", "cpu_p99")
 _FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
@@ -42,6 +44,71 @@ _ROOM = 18, 110  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
 _SHORT = "How surely"
 _NAMED = 6  # bots that are named; of more bots the ranks are given
+_OF_GAMES: Final = "The share of its games that ended so."
+_FIGURES: Final = (
+    Column("bot", "Bot"),
+    Column("score", "Score", "share", "The share of the points that the bot has scored."),
+    Column("won_city", "Won by City", "share", _OF_GAMES),
+    Column("won_points", "Won by points", "share", _OF_GAMES),
+    Column("lost_city", "Lost by City", "share", _OF_GAMES),
+    Column("lost_forfeit", "Forfeited", "share", _OF_GAMES),
+    Column("mean_margin", "Margin", "number"),
+    Column("take_cards", "Cards of a take", "number", "The mean over all its takes."),
+    Column("take_gain", "Points of a take", "number", "The mean that a take adds to its pile."),
+)
+_SHARES: Final = {
+    "won_city": "city_wins",
+    "won_points": "points_wins",
+    "lost_city": "city_losses",
+    "lost_forfeit": "forfeits",
+}
+_LOSSES: Final = ("loss", "loss_low", "loss_high")
+
+
+def bots_section(
+    standings: Columns, takes: Columns, timings: Columns | None, judged: JudgedTables
+) -> Section:
+    """Return the section on single bots, the strongest first, and on their kinds of mistakes.
+
+    `takes` are the rows of takes.csv. Times are there with `timings`, and what a decision loses
+    with judged decisions.
+    """
+    return Section("bots", "Bots", [*_figures(standings, takes, timings, judged)])
+
+
+def _figures(
+    standings: Columns, takes: Columns, timings: Columns | None, judged: JudgedTables
+) -> Iterator[Block]:
+    if judged.left_out:
+        yield Text([f"Left out: {judged.left_out}."], warning=True)
+    of_all = takes.where(~is_known(takes["round"]) & is_known(takes["bot"]))
+    table = standings.put(
+        **{name: standings[of] / standings["games"] for name, of in _SHARES.items()},
+        **_find(standings, of_all, {"take_cards": "cards", "take_gain": "gain"}),
+    )
+    columns = [*_FIGURES]
+    if timings is not None:
+        columns += [column for column in TIMINGS.shown if column.name == "cpu_mean"]
+        table = table.put(**_find(table, timings, {"cpu_mean": "cpu_mean"}))
+    if judged.decisions is not None and judged.losses is not None:
+        opponent = choose_opponent(judged.decisions)
+        title = f"Loss against {opponent}"
+        meaning = "The mean loss of a decision against this opponent, as arena analyse judged it."
+        columns += [Column("loss", title, "share", meaning)]
+        columns += interval("loss", title, "share", "The 95 % interval, with the pair as unit.")
+        losses = Columns.of(judged.losses[judged.losses["opponent"] == opponent])
+        table = table.put(**_find(table, losses, {name: name for name in _LOSSES}))
+    rows = table.rows([column.name for column in columns])
+    yield cut_table("key-figures", "Key figures of every bot", columns, rows, "standings.csv")
+    if judged.decisions is not None and len(kinds := count_mistakes(judged.decisions)):
+        caption = "Kinds of mistakes, of the costliest decisions of each bot"
+        yield Table("mistakes", caption, MISTAKES.shown, Columns.of(kinds).rows(), folded=True)
+
+
+def _find(table: Columns, other: Columns, names: dict[str, str]) -> dict[str, np.ndarray]:
+    """Return columns of another table by their new names, nan for a bot that has no row there."""
+    place = match_rows([table["bot"]], [other["bot"]])
+    return {name: np.append(other[of].astype(float), np.nan)[place] for name, of in names.items()}
 
 
 def standings_section(

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from arena.differences.run_files import Files, make_files
-from arena.reports.key_figures import bots_section
 from arena.reports.run_report import make_report
+from arena.reports.standings_section import bots_section
 from arena.store.columns import Columns
 from arena.tables.losses import JudgedTables
 from tests.reports.runs import cup, make_store

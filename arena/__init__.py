@@ -22,8 +22,7 @@ if TYPE_CHECKING:
         Unreachable,
         WorkerDied,
     )
-    from arena.library.comparing import Comparison, compare
-    from arena.library.planning import Plan, plan
+    from arena.library.comparing import Comparison, Plan, compare, plan
     from arena.library.rating import Ratings, rate
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
@@ -38,14 +37,14 @@ else:
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
         "NoSites": "arena.errors:NoSites",
-        "Plan": "arena.library.planning:Plan",
+        "Plan": "arena.library.comparing:Plan",
         "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
         "Unreachable": "arena.errors:Unreachable",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
         "open": "arena.library.running:open_run",
-        "plan": "arena.library.planning:plan",
+        "plan": "arena.library.comparing:plan",
         "play": "arena.library.running:play",
         "rate": "arena.library.rating:rate",
         "run": "arena.library.running:run",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import arena as library
-from arena.library.planning import pairs_to_tell
+from arena.library.comparing import pairs_to_tell
 from bench.studies import plan
 from tests.conftest import Arena
 

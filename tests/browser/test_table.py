@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena.addons.table import hall
-from arena.addons.table.guard import write_page
+from arena.addons.table.server import write_page
 from tests.addons.table import Client, running
 from tests.addons.table.bots import BROKEN, HOSTILE, LOWEST
 from tests.browser.conftest import PHONE, find_faults, overflowing

@@ -11,8 +11,7 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.addons.table.guard import Guard
-from arena.addons.table.server import Table, make_server
+from arena.addons.table.server import Guard, Table, make_server
 from arena.lanes.scratch import scratch_folder
 from arena.reports.page_server import listen
 from tests.waiting import PATIENCE

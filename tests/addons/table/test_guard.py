@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.addons.table.guard import POLICY, REFUSED, write_page
-from arena.addons.table.server import MOST_BODY
+from arena.addons.table.server import MOST_BODY, POLICY, REFUSED, write_page
 from arena.errors import InputError
 from arena.reports.page_server import listen
 from tests import ROOT

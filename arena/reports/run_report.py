@@ -44,8 +44,7 @@ from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
-from arena.tables.city_share import describe_city, share_of_city
-from arena.tables.findings import describe_seat
+from arena.tables.findings import describe_city, describe_seat, share_of_city
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
 from arena.tables.table_columns import Column

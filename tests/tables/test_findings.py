@@ -9,8 +9,7 @@ from typing import TypeAlias
 import pytest
 
 from arena.statistics.intervals import Estimate, SeatAdvantage
-from arena.tables.city_share import CityShare, describe_city
-from arena.tables.findings import Findings, Misfit
+from arena.tables.findings import CityShare, Findings, Misfit, describe_city
 
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from arena.store.counting import Counts
-from arena.tables.city_share import CityShare, share_of_city
+from arena.tables.findings import CityShare, share_of_city
 from arena.tables.replayed_games import NAMES
 from arena.tables.run_games import Row
 from arena.tables.win_tables import WinTables

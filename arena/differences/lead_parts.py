@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.differences.difference_columns import LEAD_PARTS
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means
@@ -26,7 +25,7 @@ from arena.store.store import Store
 from arena.tables.counted import BOT_PARTS
 from arena.tables.replayed_games import SOURCES, find_round_points
 from arena.tables.run_games import Row, read_batches
-from arena.tables.table_columns import WIN_TYPES
+from arena.tables.table_columns import LEAD_PARTS, WIN_TYPES
 from arena.tables.win_tables import MOST_REPLAYED, share_out
 from arena.tournament.tournament import Tournament
 

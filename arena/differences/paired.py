@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arena.differences.difference_columns import DECIDED, DIFFERENCES
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means, variance
@@ -15,7 +14,7 @@ from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store
-from arena.tables.table_columns import WIN_TYPES
+from arena.tables.table_columns import DECIDED, DIFFERENCES, WIN_TYPES
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 

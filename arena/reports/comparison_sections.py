@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
-from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.errors import counted
 from arena.reports.blocks import Block, Cell, Chart, Code, Section, Table, Text
 from arena.reports.charts import (
@@ -28,7 +27,13 @@ from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
 from arena.store.columns import Columns, is_known
-from arena.tables.table_columns import TableColumns, list_columns
+from arena.tables.table_columns import (
+    DECIDED,
+    DIFFERENCES,
+    SIGNIFICANCE,
+    TableColumns,
+    list_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,14 +45,13 @@ if TYPE_CHECKING:
 
 from typing import TYPE_CHECKING
 
-from arena.differences.difference_columns import LEAD_PARTS
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
 from arena.errors import name_some
 from arena.reports.games import Pick
 from arena.reports.lead import Bars, draw_mirrors, draw_parts
 from arena.reports.win_section import SOURCE_NAMES
 from arena.tables.losses import DECISIONS, find_worst
-from arena.tables.table_columns import WIN_TYPES
+from arena.tables.table_columns import LEAD_PARTS, WIN_TYPES
 from arena.tournament.tournament import Tournament
 
 _CLASSES = {name: kind for kind, name in WIN_TYPES.items()}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from arena.differences import difference_columns
 from arena.tables import losses, table_columns
 from arena.tables.table_columns import Column, TableColumns
 
 NAME: Final = "csv-columns.md"
-MODULES: Final = (table_columns, losses, difference_columns)
+MODULES: Final = (table_columns, losses)
 
 _INTRODUCTION = """\
 # Columns of the CSV files

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from arena.differences import difference_columns
 from arena.tables import losses, table_columns
 from arena.tables.table_columns import CARDS, TableColumns
 from tests import ROOT
@@ -29,7 +28,7 @@ def test_the_report_says_so_in_its_glossary() -> None:
 
 def test_a_table_of_more_than_20_columns_says_why() -> None:
     """On the page about it, with their number; no other table has so many."""
-    modules = table_columns, losses, difference_columns
+    modules = table_columns, losses
     tables = [one for of in modules for one in vars(of).values() if isinstance(one, TableColumns)]
     wide = {one.file: len(one.columns) for one in tables if len(one.columns) > 20}
     assert len(tables) > 10

@@ -16,7 +16,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from arena.differences.difference_columns import ABLATION
 from arena.errors import InputError, counted
 from arena.executors.contract import open_executor
 from arena.reports.about import with_glossary
@@ -33,7 +32,7 @@ from arena.store.database import NAME
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder, check_names
 from arena.store.reader import count_kept, read_run
 from arena.tables.short_names import short_names
-from arena.tables.table_columns import Column
+from arena.tables.table_columns import ABLATION, Column
 from arena.tournament.rule_changes import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament
 from engine.cards import CITY

@@ -27,7 +27,6 @@ from arena.addons.studies.settings import (
     design,
     read_parameters,
 )
-from arena.differences.difference_columns import CANDIDATES
 from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
 from arena.errors import ArenaError, InputError, counted, shorten
@@ -51,6 +50,7 @@ from arena.store.database import NAME
 from arena.store.folder import RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
+from arena.tables.table_columns import CANDIDATES
 from arena.tournament import keys
 from arena.tournament.sprt_rounds import as_comparison, folder_word
 from arena.tournament.stop import make_sprt

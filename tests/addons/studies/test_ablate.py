@@ -19,7 +19,6 @@ from arena.addons.studies.ablation import (
     ablate,
     make_ablation_report,
 )
-from arena.differences.difference_columns import ABLATION
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
@@ -29,6 +28,7 @@ from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder, locate
 from arena.store.reader import read_run
+from arena.tables.table_columns import ABLATION
 from arena.tournament.plan import Plan, Played
 from arena.tournament.rule_changes import Variant, make_variants
 from arena.tournament.stop import Until

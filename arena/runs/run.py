@@ -15,8 +15,7 @@ from arena.executors.contract import Executor, open_executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
-from arena.runs.first_faults import FirstFaults
-from arena.runs.progress_bar import show_progress
+from arena.runs.progress_bar import FirstFaults, show_progress
 from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import (
     RunProgress,

@@ -18,7 +18,7 @@ from arena.entries.spec import is_address
 from arena.errors import InputError, Unreachable
 from arena.executors.contract import Executor
 from arena.lanes.faults import count_strikes
-from arena.runs.first_faults import find_first_faults
+from arena.runs.progress_bar import find_first_faults
 from arena.runs.run import play_games
 from arena.statistics.counts import BY_RULE, MISSING, RESULTS
 from arena.store.folder import RunFolder

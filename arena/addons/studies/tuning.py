@@ -42,7 +42,7 @@ from arena.library.request import (
     takes,
 )
 from arena.library.running import open_run
-from arena.runs.first_faults import find_first_faults
+from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run
 from arena.store.csv_files import replace_rows

@@ -19,7 +19,7 @@ from arena.store.columns import Columns
 from arena.store.finished import Game
 from arena.store.store import Store
 from arena.store.timeline import make_timeline
-from arena.tables.chances import chances_by_game
+from arena.tables.replayed_games import chances_by_game
 from arena.tables.table_columns import FAULT_KINDS, FAULTS, TIMINGS
 from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from arena.tables.chances import chances_of
+from arena.tables.replayed_games import chances_of
 from arena.tables.run_games import read_batches
 from bots.champion import Champion
 from engine import STANDARD, Rules, Setup, State, Valuer

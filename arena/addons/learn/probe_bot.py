@@ -301,7 +301,7 @@ def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]
     import numpy as np
 
     from arena.statistics.intervals import Moments
-    from arena.tables.chances import chances_by_game
+    from arena.tables.replayed_games import chances_by_game
     from arena.tables.run_games import add_rows
 
     games = {(0, at.pair, at.seat): game for at, game in chosen_games(tournament, store, Chosen())}

@@ -34,7 +34,6 @@ from engine.errors import (
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
 
-_NAMING = "english"  # the default
 PLAYERS = ("seat 0", "seat 1")
 """The default names of the players."""
 
@@ -253,20 +252,6 @@ class JudgedGames(SqliteFile):
         rows = [(key, msgspec.msgpack.encode(decisions)) for key, decisions in games.items()]
         with self.changing():
             self.connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", rows)
-
-
-def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> list[Line]:
-    """Return the game as a seat sees it, beginning with the actions from a ply on.
-
-    For a finished game it is the result, and the cards that were hidden.
-
-    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
-    >>> format_state(state, 0, "greedy")[0].text
-    'Round 1 of 4: nobody has taken; greedy holds 5 cards'
-    """
-    if state.over:
-        return format_ending(Finished(state), seat, _NAMING, opponent, since)
-    return Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
 
 
 def format_ending(

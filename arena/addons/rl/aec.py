@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.addons.rl.decisions import (
-    Rendered,
-    missing,
-    read_observation,
-    read_render_mode,
-    read_rules,
-)
+from arena.addons.rl.decisions import missing, read_observation, read_rules
 from arena.batch.lockstep import Bits, draw_game, mask
 from arena.batch.replay import find_end, find_reward
 from engine import IllegalAction, Rules, State
@@ -31,7 +25,7 @@ except ImportError:
 AGENTS = ("seat_0", "seat_1")
 
 
-class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
+class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
     """A game between the agents `seat_0`, which begins, and `seat_1`.
 
     An observation has the agent's View as encoded by `Encoding` ("observation" or
@@ -54,21 +48,19 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
 
     metadata: dict[str, Any] = {  # noqa: RUF012
         "name": "district_noir_v0",
-        "render_modes": ["ansi", "human"],
-        "render_fps": 1,
+        "render_modes": [],
         "is_parallelizable": False,
     }
+    render_mode = None  # PettingZoo asks every environment for it
 
     def __init__(
         self,
         rules: Mapping[str, Any] | Rules | None = None,
         observation: str = "observation",
-        render_mode: str | None = None,
     ) -> None:
         super().__init__()
         self.rules = read_rules(rules)
         size, self._observe = read_observation(observation, self.rules)
-        self.render_mode = read_render_mode(render_mode, self.metadata["render_modes"])
         self.possible_agents = [*AGENTS]
         self.observation_spaces = {agent: _make_space(size) for agent in AGENTS}
         self.action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in AGENTS}
@@ -102,8 +94,6 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
         self.truncations = dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
         self.agent_selection = AGENTS[self._state.to_act]
-        self._seen = 0
-        self._print()
 
     def observe(self, agent: str) -> dict[str, Bits]:
         """Return an agent's observation and its legal actions, none if it is not its turn."""
@@ -127,7 +117,6 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
             self._end(winner, win_type=win_type)
         self.agent_selection = AGENTS[1 - seat if state.over else state.to_act]
         self._accumulate_rewards()
-        self._print()
 
     def _end(self, winner: int, **info: str) -> None:
         """End the game."""
@@ -135,18 +124,6 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
             self.rewards[agent] = find_reward(winner, seat)
             self.terminations[agent] = True
             self.infos[agent] = {"winner": winner, **info}
-
-    def render(self) -> str | None:
-        """Return or print, by render mode, the game as the agent to act sees it."""
-        seat = AGENTS.index(self.agent_selection)
-        return self._render(seat, AGENTS[1 - seat])
-
-    def close(self) -> None:
-        """Do nothing, as nothing needs closing; PettingZoo requires it beside `render`."""
-
-    def _print(self) -> None:
-        if self.render_mode == "human":
-            self.render()
 
 
 raw_env = DistrictNoirAEC

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -23,9 +22,8 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
 from arena.store.finished import Game
-from arena.store.judge import format_state
 from arena.store.reader import Choice, chosen_games, read_run
-from engine import Action, Bot, Rules, Setup, State, Strategy, View
+from engine import Action, Bot, Rules, Setup, Strategy, View
 from engine.encoding import ACTIONS
 from engine.errors import RulesError, show
 from engine.notation import parse_actions, parse_cards
@@ -180,13 +178,6 @@ def read_observation(name: str, rules: Rules, *others: str) -> tuple[int, Observ
     )
 
 
-def read_render_mode(mode: str | None, modes: list[str]) -> str | None:
-    """Return a valid render mode; raises InputError."""
-    if mode is None or mode in modes:
-        return mode
-    raise InputError(f"render_mode: {show(mode)} is not one of: {', '.join(modes)}")
-
-
 def missing(library: str) -> InputError:
     """Return the error that says how to install a library of the extra `rl`."""
     return InputError(f"arena.addons.rl: {not_installed(library, 'rl')}")
@@ -195,7 +186,7 @@ def missing(library: str) -> InputError:
 Choose: TypeAlias = Callable[[View], Action]
 
 Given: TypeAlias = "str | os.PathLike[str] | Bot | Choose"
-"""A spec, a class or function that makes strategies, or a function from a View to an action."""
+"""A spec, a class of strategies, or a function from a View to an action."""
 
 
 def read_seats(seat: int | str) -> tuple[Seat, ...]:
@@ -227,10 +218,9 @@ class Opponent(NamedTuple):
 def find_opponents(given: Given | Sequence[Given], rules: Rules) -> list[Opponent]:
     """Return the opponents of a spec, a class, a function, or a list of these.
 
-    A class is a bot, and so is a function whose first parameter is called `setup`. Any other
-    function gets a View and returns an action. All of them play in this process, without limits and
-    without protection, as in the lane inproc. Raises InputError, which names the opponent, if one
-    does not load or cannot begin a game under these rules.
+    A class makes strategies; a function gets a View and returns an action. All of them play in this
+    process, without limits and without protection, as in the lane inproc. Raises InputError, which
+    names the opponent, if one does not load or cannot begin a game under these rules.
 
     >>> [opponent.name for opponent in find_opponents(["greedy", "uniform"], Rules())]
     ['greedy', 'uniform']
@@ -255,9 +245,7 @@ def find_opponent(given: object) -> Opponent:
     if not callable(given):
         raise InputError(f"opponent {show(given)}: neither a spec, a class nor a function")
     name = getattr(given, "__name__", type(given).__name__)
-    if isinstance(given, type) or _first_parameter(given) == "setup":
-        return Opponent(name, given)
-    return Opponent(name, _Choosing(given))
+    return Opponent(name, given if isinstance(given, type) else _Function(given))
 
 
 def _of_spec(spec: str) -> Opponent:
@@ -280,14 +268,6 @@ def _of_spec(spec: str) -> Opponent:
         raise Opponent(entry.label, entry.create).explain(error) from error
 
 
-def _first_parameter(function: Callable[..., object]) -> str:
-    """Return the name of the first parameter, or "" if it cannot be determined."""
-    try:
-        return next(iter(inspect.signature(function).parameters), "")
-    except (TypeError, ValueError):
-        return ""
-
-
 class Scorer:
     """An opponent that plays many games at once, by the scores of its actions.
 
@@ -297,11 +277,8 @@ class Scorer:
     def __init__(self, opponent: Opponent, rules: Rules) -> None:
         self.opponent, self.rules = opponent, rules
         self.name = opponent.name
-        policy: Any
-        if isinstance(opponent.bot, _Choosing):
-            policy = opponent.bot.choose
-        else:
-            policy = getattr(opponent.begin(Setup(Random(0), 0, rules)), "scores", None)
+        begun = opponent.begin(Setup(Random(0), 0, rules))
+        policy: Any = getattr(begun, "choose" if isinstance(begun, _Function) else "scores", None)
         if not callable(policy):
             raise InputError(
                 f"opponent {opponent.name!r}: it has no method scores(games), so that it plays "
@@ -332,21 +309,14 @@ class Scorer:
         return scores
 
 
-class _Chooser:
-    """A function as a strategy."""
-
-    def __init__(self, choose: Choose) -> None:
-        self.choose = choose
-
-
-class _Choosing:
-    """A function as a bot; it can be pickled if the function can."""
+class _Function:
+    """A function as a bot and as its strategy; it can be pickled if the function can."""
 
     def __init__(self, choose: Choose) -> None:
         self.choose = choose
 
     def __call__(self, _setup: Setup) -> Strategy:
-        return _Chooser(self.choose)
+        return self
 
 
 class _Loaded:
@@ -361,27 +331,3 @@ class _Loaded:
 
     def __reduce__(self) -> tuple[type[_Loaded], tuple[Entry]]:
         return _Loaded, (self.entry,)
-
-
-class Rendered:
-    """A base class of environments that show the game by their render mode."""
-
-    metadata: dict[str, Any]
-    render_mode: str | None
-    _state: State
-    _seen: int = 0  # plies that have been printed
-
-    def _render(self, seat: Seat, opponent: str) -> str | None:
-        """Return or print the game as a seat sees it; warn without a render mode."""
-        if self.render_mode not in self.metadata["render_modes"]:
-            from gymnasium import logger
-
-            logger.warn("render() needs a render_mode, 'ansi' or 'human'")
-            return None
-        lines = format_state(self._state, seat, opponent, self._seen)
-        text = "\n".join(line.text.rstrip() for line in lines)
-        if self.render_mode == "ansi":
-            return text
-        self._seen = len(self._state.history)
-        print(text, end="\n\n")
-        return None

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from arena.addons.rl.decisions import (
     Given,
     Opponent,
-    Rendered,
     find_opponents,
     missing,
     read_observation,
@@ -37,7 +36,7 @@ except ImportError:
 ID = "DistrictNoir-v0"
 
 
-class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
+class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
     """A game of the learner, in one seat, against an opponent.
 
     `opponent` is a bot or a list of bots, of which one is drawn for each game (see
@@ -54,7 +53,7 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
     >>> observation, reward, terminated, truncated, info = env.step(11)
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
     def __init__(
         self,
@@ -62,13 +61,11 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
         seat: int | str = "both",
         rules: Mapping[str, Any] | Rules | None = None,
         observation: str = "observation",
-        render_mode: str | None = None,
     ) -> None:
         self.rules = read_rules(rules)
         size, self._observe = read_observation(observation, self.rules)
         self.observation_space = gymnasium.spaces.Box(0, 1, (size,), np.int8)
         self.action_space = gymnasium.spaces.Discrete(ACTIONS)
-        self.render_mode = render_mode  # `make` warns of others, and SB3 asks for "rgb_array"
         self._seats = read_seats(seat)
         self._opponents = find_opponents(opponent, self.rules)
         self._done = True
@@ -95,7 +92,6 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
         other = 1 - self._seat
         self._state = State(deal, self.rules)
         self._strategy = self._opponent.begin(setup(lucks[other], other, self.rules))
-        self._seen = 0
         self._done = False
         self._answer()
         return self._observe(self._view), self._info()
@@ -139,8 +135,6 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
                 raise self._opponent.explain(error) from error
             state.apply(action)
         self._view = view(state, self._seat)
-        if self.render_mode == "human":
-            self.render()
 
     def _info(self) -> dict[str, Any]:
         """Return the `info` that goes with an observation."""
@@ -161,10 +155,6 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal; MaskablePPO of sb3-contrib calls it by this name."""
         return self._find_legal().astype(np.bool_)
-
-    def render(self) -> str | None:
-        """Return or print, by render mode, the game as the learner sees it."""
-        return self._render(self._seat, self._opponent.name)
 
 
 gymnasium.register(

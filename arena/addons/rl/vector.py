@@ -394,9 +394,9 @@ def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np
     """Return the opponents of many games, and their weights.
 
     They are given as to `find_opponents`, or by a mapping with the weight of each one. Each needs a
-    method `scores`, which gets a Lockstep and returns scores (game, action); a function without a
-    parameter `setup` is itself such a method. The legal action of the highest score is played, the
-    first if several tie. Raises InputError as `find_opponents` does.
+    method `scores`, which gets a Lockstep and returns scores (game, action); a function is itself
+    such a method. The legal action of the highest score is played, the first if several tie. Raises
+    InputError as `find_opponents` does.
 
     >>> scorers, weights = find_field({"greedy": 3, "timing": 1}, Rules())
     >>> [scorer.name for scorer in scorers], weights.tolist()

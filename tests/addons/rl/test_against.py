@@ -17,7 +17,7 @@ from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.batch.learner import Network, look, to_bytes
 from arena.errors import InputError
 from bots import apprentice
-from engine import STANDARD, TAKE, Rules, Setup, State, Strategy, View, outcome
+from engine import STANDARD, TAKE, Rules, Setup, State, View, outcome
 from engine.play import setup
 from engine.view import view
 from tests.bots.test_scores import BOTS, ODD
@@ -201,20 +201,16 @@ def weights(seed: int) -> bytes:
 
 @pytest.mark.slow
 def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
-    """As a function of many games, as a bot that reads it, and as a folder with both."""
+    """As a function of many games, and as a folder with it and a bot that reads it."""
     content = weights(1)
     network = apprentice.read(content)
 
-    def own(setup: Setup) -> Strategy:
-        return apprentice.begin(network, setup)
-
-    assert check(own, 300)
     page = Path(__file__).parents[3] / "docs" / "examples" / "selfplay" / "bot.py"
     (tmp_path / "bot.py").write_text(page.read_text())
     (tmp_path / "weights.npz").write_bytes(content)
     assert check(f"{tmp_path}/", 300)
     said = []
-    for one in (own, f"{tmp_path}/", network.scores_in):
+    for one in (f"{tmp_path}/", network.scores_in):
         env = DistrictNoirVectorEnv(20, opponent=one)
         masks = env.reset(seed=3)[1]["action_mask"]
         seen = []
@@ -223,7 +219,7 @@ def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
             masks = infos["action_mask"]
             seen.append(observations.tobytes())
         said.append(seen)
-    assert said[0] == said[1] == said[2]
+    assert said[0] == said[1]
 
 
 def test_a_function_scores_the_actions_of_many_games() -> None:

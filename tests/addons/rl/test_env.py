@@ -67,12 +67,10 @@ class Last:
     [
         {},
         {"opponent": ["uniform", last_card], "seat": 1, "observation": "information_state"},
-        {"rules": {"hand_size": 4, "rounds": 5}, "render_mode": "ansi"},
+        {"rules": {"hand_size": 4, "rounds": 5}},
     ],
 )
-def test_gymnasium_finds_nothing_to_say_about_it(
-    options: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gymnasium_finds_nothing_to_say_about_it(options: dict[str, Any]) -> None:
     """`check_env` passes, and no warning of it or of the wrappers of `make` is let through."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -80,7 +78,6 @@ def test_gymnasium_finds_nothing_to_say_about_it(
         check_env(env.unwrapped)
         _, info = env.reset(seed=3)
         env.step(np.flatnonzero(info["action_mask"])[0])
-    assert "Round 1 of" in capsys.readouterr().out  # check_env tried the mode "human"
 
 
 @pytest.mark.slow
@@ -230,29 +227,19 @@ def test_masks_are_found_through_wrappers() -> None:
     assert masks.tolist() == info["action_mask"].astype(bool).tolist()
 
 
-def make_last(setup: Setup) -> Last:
-    """A function that makes strategies."""
-    return Last(setup)
-
-
 FILE = "from bots.greedy import bot\n"
 
 
 def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
-    """Specs with parameters, files, classes, functions that make strategies or choose."""
+    """Specs with parameters, files, classes, functions that choose."""
     path = tmp_path / "my_bot.py"
     path.write_text(FILE)
-    given = ["ismcts(iterations=2)", str(path), path, Last, make_last, last_card]
-    names = ["ismcts(iterations=2)", "my_bot", "my_bot", "Last", "make_last", "last_card"]
+    given = ["ismcts(iterations=2)", str(path), path, Last, last_card]
+    names = ["ismcts(iterations=2)", "my_bot", "my_bot", "Last", "last_card"]
     for opponent, name in zip(given, names, strict=True):
         env = DistrictNoirEnv(opponent)
         assert env.reset(seed=1)[1]["opponent"] == name
         play_out(env)
-
-
-def forgetful(setup: Setup) -> Any:
-    """A function that forgets to return what it makes."""
-    Last(setup)
 
 
 def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
@@ -266,7 +253,6 @@ def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
     expected: dict[Any, str] = {
-        forgetful: "opponent 'forgetful': TypeError: bot(setup) returned None, and not a strategy",
         "greedi": "opponent 'greedi': no bot 'greedi' in bots/; did you mean greedy?",
         "cmd:cat": "opponent 'cmd:cat': a command has its own process",
         "greedy(depth=3)": "opponent 'greedy(depth=3)': TypeError: ",
@@ -313,25 +299,6 @@ def test_an_opponent_that_fails_stops_the_training() -> None:
         env.reset(seed=1)
     with pytest.raises(ResetNeeded):
         env.step(TAKE)
-
-
-def test_it_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """The mode "ansi" returns it; "human" prints what has happened since the last turn."""
-    env = DistrictNoirEnv("greedy", seat=0, render_mode="ansi")
-    env.reset(seed=5)
-    text = env.render()
-    assert text is not None
-    assert text.startswith("Round 1 of 4: nobody has taken; greedy holds 5 cards\n")
-    assert capsys.readouterr().out == ""
-    env = DistrictNoirEnv("greedy", seat=0, render_mode="human")
-    env.reset(seed=5)
-    assert capsys.readouterr().out == f"{text}\n\n"
-    env.step(TAKE)
-    assert "\n  you take 2: " in capsys.readouterr().out
-    play_out(env)
-    printed = capsys.readouterr().out
-    assert printed.count("\nremoved ") == 1
-    assert printed.count("  greedy takes ") <= 4
 
 
 def test_the_room_says_where_it_is() -> None:

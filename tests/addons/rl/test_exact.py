@@ -224,5 +224,5 @@ def test_no_module_is_there_twice_after_all_that_the_pages_name() -> None:
     ids = {*re.findall(r"\barena[\w.]+:DistrictNoir-v0", text)}
     names = {*re.findall(r"\barena(?:\.[A-Za-z_]+)+", text)}
     assert ids
-    assert {"arena.addons.rl.aec.env", "arena.rl.by_seat", "arena.addons.rl.spiel"} <= names
+    assert {"arena.addons.rl.aec.env", "arena.rl.dataset", "arena.addons.rl.spiel"} <= names
     assert not find_twins(names, ids)

@@ -1,27 +1,89 @@
-"""Write a report as one HTML page that works offline, or its beginning for a notebook."""
+"""Write a report as one HTML page that works offline, and the list of runs beside it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
+from markupsafe import escape as escape_html
 
-from arena.errors import InputError, not_installed
-from arena.reports.blocks import Cell, Chart, Report, Table, to_markdown, write_cell
+from arena.entries.file import open_file
+from arena.errors import ArenaError, InputError, escape, not_installed
+from arena.reports.blocks import Cell, Chart, Report, Table, read_sentence, to_markdown, write_cell
 from arena.reports.charts import STEP, Spec, with_names
-from arena.reports.index import renew_index
-from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
+from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import SCRIPTS, STYLES, cache_folder, frame, render, static
 from arena.tables.short_names import Names
 from arena.tables.table_columns import Column, Kind
+
+INDEX: Final = "index.html"
+_HOME: Final = "results"  # a folder of this name gets a list by itself
+_TITLE: Final = "Runs of District Noir Arena"
+_MOST: Final = 500  # rows
+_BEGINNING: Final = 1 << 14  # bytes of a file that are read
+
+
+class Row(NamedTuple):
+    """A run: when it was written, its folder's name, the sentence of its report, and its page."""
+
+    written: str
+    name: str
+    sentence: str
+    link: str
+
+
+def renew_index(run: Path) -> None:
+    """List the runs beside this one in a page of the folder in which it is.
+
+    Only a folder called `results` gets such a page, or one that has it already. Another file
+    of that name is not touched, and nothing that goes wrong is said: the run has its own report.
+    """
+    folder = Path(os.path.realpath(run)).parent
+    page = folder / INDEX
+    with suppress(OSError, ArenaError):
+        is_new = folder.name == _HOME and not os.path.lexists(page)
+        if is_new or f"<title>{_TITLE}</title>" in _read(page):
+            rows = [*_list_rows(folder)]
+            write_text(page, render("arena.reports/index.html", title=_TITLE, rows=rows))
+
+
+def _list_rows(folder: Path) -> Iterator[Row]:
+    """Yield the rows of the folders with a report, the last written first."""
+    written = {path: _find_time(path) for path in folder.iterdir() if not path.is_symlink()}
+    found = [path for path, time in written.items() if time and path.name[:1] != "."]
+    for path in sorted(found, key=lambda path: (-written[path], path.name))[:_MOST]:
+        page = REPORT_HTML if os.path.isfile(path / REPORT_HTML) else REPORT_MARKDOWN
+        with suppress(OSError, ArenaError):
+            sentence = read_sentence(_read(path / REPORT_MARKDOWN))
+            when = f"{datetime.fromtimestamp(written[path], UTC):%Y-%m-%d %H:%M}"
+            link = f"./{quote(os.fsencode(path.name))}/{page}"
+            yield Row(when, escape(path.name), escape(sentence), link)
+
+
+def _find_time(path: Path) -> float:
+    """Return when a run was written, 0 for a folder without a report."""
+    if not os.path.isfile(path / REPORT_MARKDOWN):
+        return 0.0
+    is_run = os.path.isfile(path / MANIFEST)
+    return os.path.getmtime(path / (MANIFEST if is_run else REPORT_MARKDOWN))
+
+
+def _read(path: Path) -> str:
+    """Return the beginning of a regular file; raises InputError for any other."""
+    with open_file(path, links=False) as file:
+        return file.read(_BEGINNING).decode("utf-8", "replace")
+
 
 FIRST, FIRST_FOLDED = 50, 20
 """Rows that are written as HTML, of a table that is open and of one that is folded."""
@@ -48,7 +110,7 @@ def write_rows(table: Table, names: Names) -> Markup:
     for number, link in enumerate(table.links[: len(first)]):
         if link:
             tag, _, text = cells[number].partition(">")
-            cells[number] = f'{tag}><a href="{escape(_address(link))}">{text}</a>'
+            cells[number] = f'{tag}><a href="{escape_html(_address(link))}">{text}</a>'
     return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
 
 
@@ -133,15 +195,15 @@ def _shape(value: Cell) -> str:
 def _title(value: Cell, short: Mapping[Cell, str]) -> str:
     """Return the attributes with the whole text of a name that is shortened, or may be wrapped."""
     if value in short:
-        return f' title="{escape(value)}" data-v="{escape(value)}"'
+        return f' title="{escape_html(value)}" data-v="{escape_html(value)}"'
     is_long = isinstance(value, str) and _WRAPPED < len(value) <= _NAME
-    return f' title="{escape(value)}"' if is_long else ""
+    return f' title="{escape_html(value)}"' if is_long else ""
 
 
 def _escape_cell(value: Cell, kind: Kind) -> str:
     """Return a cell as HTML; numbers, which are most cells, need no escaping but their sign."""
     text = write_cell(value, kind)
-    return str(escape(text)) if isinstance(value, str) or kind == "chance" else text
+    return str(escape_html(text)) if isinstance(value, str) or kind == "chance" else text
 
 
 _TALL = 600  # pixels of a chart

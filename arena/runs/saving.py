@@ -279,7 +279,7 @@ def write_files(
 
     The list of runs beside the folder is renewed, too.
     """
-    from arena.reports.index import renew_index
+    from arena.reports.html import renew_index
     from arena.reports.run_report import report_writers
     from arena.store.csv_files import write_games
 

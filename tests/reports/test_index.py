@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.reports.blocks import to_paragraph
-from arena.reports.index import renew_index
+from arena.reports.html import renew_index
 from tests.conftest import Arena
 
 HOSTILE = "<b>&amp;'\"\u202e #?%"

@@ -22,7 +22,7 @@ def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
         signature = inspect.signature(bot)
     except (TypeError, ValueError):
         return None  # a callable without a signature: its first game shows an error
-    if error := _find_missing_setup(bot, signature):
+    if error := find_missing_setup(bot):
         return error
     takes = list(signature.parameters)[1:]
     try:
@@ -33,10 +33,10 @@ def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
     return _find_wrong_type(params, _hints(bot))
 
 
-def _find_missing_setup(bot: Any, signature: inspect.Signature) -> str | None:
+def find_missing_setup(bot: Any) -> str | None:
     """Return a suggestion if a bot has no parameter for the setup, else None."""
-    positional = [value for value in signature.parameters.values() if value.kind in _POSITIONAL]
-    if positional:
+    parameters = inspect.signature(bot).parameters.values()
+    if any(value.kind in _POSITIONAL for value in parameters):
         return None
     name = getattr(bot, "__name__", type(bot).__name__)
     if not inspect.isclass(bot):

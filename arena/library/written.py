@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 from arena.entries.entry import HELD
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
+from arena.entries.signature import find_missing_setup
 from arena.entries.syntax import parse_source
 from arena.errors import InputError
 from arena.executors.log import RunLog
@@ -217,8 +218,10 @@ def _hold(thing: Any, kind: Thing, reason: str) -> Code:
     """Return code that can play a class or function only in this process, with the reason.
 
     It has a hash of the instructions and values that it uses of its module, so that another class
-    of the same name is another bot.
+    of the same name is another bot. Raises InputError for one that takes no setup.
     """
+    if advice := find_missing_setup(thing):
+        raise InputError(f"bot {kind.__name__!r}: {advice}")
     text = "\n".join(_list_parts(kind, kind.__module__, set()))
     key = f"{kind.__name__} {hashlib.sha256(text.encode(errors='replace')).hexdigest()}"
     _things[key] = thing

@@ -118,11 +118,15 @@ class Weighs(Data):
 
 
 class UsesModule:
+    def __init__(self, setup: Setup) -> None: ...
+
     def choose(self, view: View, /) -> Action:
         return view.legal[len(beside.__name__) % len(view.legal)]
 
 
 class UsesNothing:
+    def __init__(self, setup: Setup) -> None: ...
+
     def choose(self, view: View, /) -> Action:
         return undefined(view)  # type: ignore[name-defined]  # noqa: F821
 
@@ -137,6 +141,8 @@ Patched.choose = lambda self, view: view.legal[-1]  # type: ignore[attr-defined]
 class Changed:
     depth = 1
 
+    def __init__(self, setup: Setup) -> None: ...
+
     def choose(self, view: View, /) -> Action:
         return view.legal[self.depth % len(view.legal)]
 
@@ -145,6 +151,8 @@ Changed.depth = 9
 
 
 class Filled:
+    def __init__(self, setup: Setup) -> None: ...
+
     def choose(self, view: View, /) -> Action:
         return view.legal[0]
 
@@ -154,6 +162,8 @@ Filled.more = "x"  # type: ignore[attr-defined]
 
 def closure(number: int) -> type:
     class Closed:
+        def __init__(self, setup: Setup) -> None: ...
+
         def choose(self, view: View, /) -> Action:
             return view.legal[number % len(view.legal)]
 
@@ -196,8 +206,8 @@ def test_a_module_beside_the_program_is_not_imported_by_workers(
     (tmp_path / "this.py").write_text("VALUE = 1\n")
     (tmp_path / "uses_them.py").write_text(
         "import mine_beside\nimport this\n"
-        "class One:\n    def choose(self, view): return mine_beside\n"
-        "class Two:\n    def choose(self, view): return this\n"
+        "class One:\n    def __init__(self, setup): mine_beside\n"
+        "class Two:\n    def __init__(self, setup): this\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "this", raising=False)

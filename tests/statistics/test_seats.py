@@ -69,10 +69,7 @@ def test_what_cannot_be_said_is_none() -> None:
     assert found.elo_low < 150
 
 
-WRITTEN_ELSEWHERE = {
-    "arena/addons/studies/analyse_commands.py": 1,  # the bins of a table: 50..60
-    "arena/statistics/wording.py": 1,
-}
+WRITTEN_ELSEWHERE = {"arena/statistics/wording.py": 1}
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from engine import Rules
 BASE = Rules()
 
 
-def names(*options: str, base: Rules = BASE, cross: bool = False) -> list[str]:
+def names(*options: str, base: Rules = BASE) -> list[str]:
     """Return the names of the variants in their order."""
-    return [variant.name for variant in make_variants(base, options, cross=cross)]
+    return [variant.name for variant in make_variants(base, options)]
 
 
 def test_one_rule_changes_at_a_time_in_the_order_of_the_options() -> None:
@@ -32,14 +32,6 @@ def test_each_variant_has_the_rules_of_its_name() -> None:
         ("majority_values=0-0-0-0", Rules(majority_values=(0, 0, 0, 0))),
         ("tiebreak=supports", Rules(tiebreak="supports")),
         ("set_bonus=-2", Rules(set_bonus=-2)),
-    ]
-
-
-def test_crossed_changes_come_alone_and_together() -> None:
-    """Two values of one rule and one of another: (1 + 2) x (1 + 1) variants, the base first."""
-    assert names("set_bonus=0,5", "cities_needed=2", "set_bonus=8", cross=True) == [
-        *("base", "cities_needed=2", "set_bonus=0", "cities_needed=2,set_bonus=0"),
-        *("set_bonus=8", "cities_needed=2,set_bonus=8"),
     ]
 
 
@@ -93,10 +85,7 @@ def test_a_bad_rule_or_value_is_named(option: str, message: str) -> None:
     assert len(str(caught.value)) <= 700
 
 
-def test_a_cross_that_contradicts_itself_or_is_too_large_is_refused() -> None:
-    """The same rule in two options, and more than two hundred variants."""
-    with pytest.raises(InputError, match="'removed' is changed by two of the options"):
-        make_variants(BASE, ["rounds=2+removed=23", "removed=3"], cross=True)
-    many = ",".join(map(str, range(100)))
+def test_more_than_two_hundred_variants_are_refused() -> None:
+    """Before any is played."""
     with pytest.raises(InputError, match=f"more than {MOST_VARIANTS} variants"):
-        make_variants(BASE, [f"set_bonus={many}", "cities_needed=1,2"], cross=True)
+        make_variants(BASE, ["set_bonus=" + ",".join(map(str, range(MOST_VARIANTS + 2)))])

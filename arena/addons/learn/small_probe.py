@@ -14,6 +14,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Forfeit
 from arena.lanes.scratch import scratch_folder
 from arena.runs.progress_bar import Progress, show_progress
+from arena.statistics.wording import write_ends
 from arena.tournament.thinking import Asked, asking
 from engine import Action, Rules, Seat, View
 from engine.cards import CHARS
@@ -45,7 +46,7 @@ class Small(NamedTuple):
         if self.exact:
             return f"  {self.game}: {self.low:.4f}, exact: asked at each of {self.views:,} choices"
         how = f"asked {self.trials} times at each of {self.views:,} choices"
-        return f"  {self.game}: {self.low:.3f}..{self.high:.3f} (95 %), a sample: {how}"
+        return f"  {self.game}: {write_ends(self.low, self.high, '.3f')} (95 %), a sample: {how}"
 
 
 def probe_small(victim: Entry, seed: int, *, shown: bool) -> Iterator[Small]:

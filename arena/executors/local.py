@@ -19,7 +19,6 @@ from pathlib import Path
 
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled, check_refusal
-from arena.executors.halves import Halves, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
@@ -29,7 +28,7 @@ from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.keys import HERE, Venue
-from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played, Verdict
+from arena.tournament.plan import CHUNK_SECONDS, Chunk, Halves, Plan, Played, Verdict, Work
 from arena.tournament.schedule import Pairing
 from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament

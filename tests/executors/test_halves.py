@@ -8,11 +8,10 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.halves import Halves
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.plan import Chunk, Halves, Plan, Played
 from arena.tournament.schedule import round_robin
 from arena.tournament.strikes import Strikes
 from arena.tournament.timing import Timing

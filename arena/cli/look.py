@@ -178,7 +178,7 @@ def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
 
 def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each check of a run, or of a file of records, that has passed."""
-    from arena.executors.contract import open_executor
+    from arena.executors.local import open_executor
     from arena.runs.verify import verify as verify_run
     from arena.runs.verify import verify_records
 

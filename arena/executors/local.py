@@ -1,4 +1,4 @@
-"""Play on this machine with a pool of worker processes, called the crew.
+"""Define what an executor does, and play on this machine with a pool of workers, the crew.
 
 A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
 replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
@@ -16,18 +16,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
+from msgspec.structs import replace
+
+from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled, check_refusal
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
-from arena.lanes.cleanup import children, count_descendants, kill_orphans
+from arena.lanes.cleanup import children, count_cores, count_descendants, kill_orphans
 from arena.lanes.faults import KILLED, Fault
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
-from arena.tournament.keys import HERE, Venue
+from arena.tournament.keys import EXECUTORS, HERE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Halves, Plan, Played, Verdict, Work
 from arena.tournament.schedule import Pairing
 from arena.tournament.timing import Speeds
@@ -43,6 +47,48 @@ _TICK = 0.1  # seconds between two checks of the workers
 _ALONE = 0.2  # seconds in which only the first worker plays: about the time of a start
 _LONG = 0.5  # seconds of silence, after which a worker's processes are counted
 _MOST_STILLBORN = 20  # workers in a row that may be killed before their first sign of life
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Plays the chunks of a plan somewhere; `str` says where, as in "2 workers".
+
+    Chunks go in as data and come back as data; a bot travels as an Entry, with its source and
+    sha256. Nothing is shared in memory.
+    """
+
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
+        """Play every chunk of the plan, and yield each as soon as it is finished.
+
+        The caller lets the plan learn from each chunk before it asks for the next one. Every
+        game comes back once, with the same bytes from every executor; a chunk whose machine
+        or process dies is played again. However it ends, no process and no file is left; the
+        caller closes it, because an exception may keep it for long. Raises WorkerDied if
+        workers die and no bot is to blame.
+        """
+        ...
+
+
+@contextmanager
+def open_executor(venue: Venue) -> Iterator[Executor]:
+    """Yield what plays at a venue: every game of every command and call is played by one of these.
+
+    The venue's executor may also be an Executor of ours, one of `concurrent.futures` or a Dask
+    client. On a cluster the workers are those of each call, by default one. Raises InputError if
+    the executor cannot be reached, or is no executor.
+    """
+    at: Any = venue.executor or "local"
+    at = ExecutorChoice(at) if at in EXECUTORS else at
+    told = replace(venue, executor=None)  # it travels to the workers
+    if isinstance(at, Executor):
+        yield at
+    elif isinstance(at, ExecutorChoice) and at.kind == "local":
+        yield LocalExecutor(venue.workers or count_cores(), told)
+    else:
+        with hook("open_pool")(at, told) as pool:
+            yield pool
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, TypeAlias
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
-from arena.executors.contract import Executor
 from arena.executors.judge_chunk import judge_here
+from arena.executors.local import Executor
 from arena.executors.log import run_log
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted

@@ -19,8 +19,7 @@ from arena.entries.file import read_file
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address, parse
 from arena.errors import ChangedBots, InputError, escape
-from arena.executors.contract import Executor, open_executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import RunLog, run_log
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems, probe

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import count_of
-from arena.executors.contract import Executor, open_executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.progress_bar import FirstFaults, show_progress

@@ -16,7 +16,7 @@ from typing import BinaryIO, TextIO, cast
 from arena.differences.run_files import Files, make_files
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, shorten
-from arena.executors.contract import Executor
+from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
 from arena.reports.html import find_lack

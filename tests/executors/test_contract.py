@@ -16,8 +16,7 @@ import pytest
 
 from arena.addons.cluster.pool import PoolExecutor
 from arena.entries.resolve import resolve
-from arena.executors.contract import Executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import RunLog
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits

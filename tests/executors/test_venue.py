@@ -22,8 +22,7 @@ from arena.check.item import Order
 from arena.cli import cli
 from arena.errors import InputError
 from arena.executors import worker_process
-from arena.executors.contract import open_executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import LocalExecutor, open_executor
 from arena.tournament.config import Config
 from arena.tournament.keys import ExecutorChoice, Venue, choose_venue
 from arena.tournament.tournament import Tournament
@@ -109,7 +108,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(made, folder)
     monkeypatch.chdir(folder)
     monkeypatch.setattr("arena.lanes.cleanup.adopt_orphans", lambda: None)
-    local = "arena.executors.contract.LocalExecutor"
+    local = "arena.executors.local.LocalExecutor"
     monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
     monkeypatch.setattr("arena.executors.worker.play_here", _stop)
     monkeypatch.setattr("arena.check.supervisor.run_check", lambda order, _: _stop(order.venue))
@@ -230,9 +229,9 @@ def test_an_order_of_a_check_has_its_venue() -> None:
 
 
 OWNERS: Mapping[str, set[str]] = {
-    "LocalExecutor": {"arena.executors.contract"},
+    "LocalExecutor": {"arena.executors.local"},
     "PoolExecutor": {"arena.addons.cluster.connect"},
-    "open_pool": {"arena.executors.contract"},
+    "open_pool": {"arena.executors.local"},
     "Venue": {"arena.tournament.keys", "arena.addons.league.submission"},  # which times a bot
 }
 """Which modules make an executor or a venue."""

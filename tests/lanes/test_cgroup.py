@@ -180,7 +180,7 @@ import os
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 from concurrent.futures import ThreadPoolExecutor
 from arena.cli.machine import examine_cores
-from arena.executors.contract import open_executor
+from arena.executors.local import open_executor
 from arena.tournament.keys import Venue
 with (
     open_executor(Venue()) as executor,

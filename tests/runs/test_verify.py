@@ -19,8 +19,7 @@ from arena import open as open_run
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors.contract import Executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder

@@ -19,7 +19,7 @@ from arena.addons.league.round import ROUNDS, round_folder
 from arena.addons.league.shown import Change, find_change, to_data
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, arena_command, counted, wrapped
-from arena.executors.contract import open_executor
+from arena.executors.local import open_executor
 from arena.reports.games import Place
 from arena.runs.judge_games import Ask, Judge, find_judge, judge_again, judge_games
 from arena.store.finished import Game

@@ -79,7 +79,7 @@ def serve(folder: Path, rest: bool, once: bool, seconds: int | None, **options: 
       arena league serve results/club --once
     """
     from arena.addons.league.inbox import serve as play_on
-    from arena.executors.contract import open_executor
+    from arena.executors.local import open_executor
     from arena.lanes.cleanup import adopt_orphans, count_cores, exit_on_termination
 
     adopt_orphans()

@@ -33,7 +33,7 @@ from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.pack import PACKED
 from arena.errors import ArenaError, Exhausted, InputError, counted, escape
-from arena.executors.contract import Executor
+from arena.executors.local import Executor
 from arena.executors.log import QUIET
 
 INBOX: Final = "inbox"

@@ -33,7 +33,7 @@ from arena.addons.league.submission import Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.entries.spec import is_address
 from arena.errors import InputError, Unreachable, escape
-from arena.executors.contract import Executor, open_executor
+from arena.executors.local import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_folder

@@ -16,7 +16,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address
 from arena.errors import InputError, Unreachable
-from arena.executors.contract import Executor
+from arena.executors.local import Executor
 from arena.lanes.faults import count_strikes
 from arena.runs.progress_bar import find_first_faults
 from arena.runs.run import play_games

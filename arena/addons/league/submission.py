@@ -42,7 +42,7 @@ from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
 from arena.errors import InputError
-from arena.executors.contract import open_executor
+from arena.executors.local import open_executor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import require_jail
 from arena.lanes.faults import KINDS

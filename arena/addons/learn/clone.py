@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from arena.entries.entry import Entry
 from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
-from arena.executors.contract import Executor
+from arena.executors.local import Executor
 from arena.executors.log import NORMAL
 from arena.runs.rerun import prepare
 from arena.runs.run import play_games

@@ -23,7 +23,7 @@ from arena.entries.pack import write_file
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
 from arena.errors import InputError, counted
-from arena.executors.contract import Executor, open_executor
+from arena.executors.local import Executor, open_executor
 from arena.executors.log import QUIET
 from arena.lanes.scratch import scratch_folder
 from arena.library.request import Bot, Location, folder_path, make_playing, request, takes

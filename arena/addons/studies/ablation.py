@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from arena.errors import InputError, counted
-from arena.executors.contract import open_executor
+from arena.executors.local import open_executor
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Cell, Report, Section, Table, Text
 from arena.runs.rerun import prepare

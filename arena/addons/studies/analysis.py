@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.entries.file import replacing
 from arena.errors import InputError
-from arena.executors.contract import open_executor
+from arena.executors.local import open_executor
 from arena.runs.judge_games import (
     check_bounds,
     check_numbers,

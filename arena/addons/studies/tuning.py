@@ -30,7 +30,7 @@ from arena.addons.studies.settings import (
 from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
 from arena.errors import ArenaError, InputError, counted, shorten
-from arena.executors.contract import open_executor
+from arena.executors.local import open_executor
 from arena.library.comparing import Comparison, panel_of
 from arena.library.request import (
     Bot,

@@ -17,8 +17,7 @@ import arena
 from arena.addons.cluster import connect
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
-from arena.executors.contract import Executor, open_executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
 from arena.store.database import NAME as STORE

@@ -21,7 +21,7 @@ from arena.addons.studies.ablation import (
 )
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors.contract import Executor
+from arena.executors.local import Executor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify

@@ -20,8 +20,7 @@ from arena.addons.studies.tuning import (
 )
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, ChangedBots, InputError
-from arena.executors.contract import Executor
-from arena.executors.local import LocalExecutor
+from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
 from arena.store.folder import TUNING
 from arena.store.reader import read_run

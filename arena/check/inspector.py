@@ -16,7 +16,6 @@ import msgspec
 
 from arena.check import DECISIONS, FEW, RATING
 from arena.check.item import Growth, Item, Order, check_growth, fail
-from arena.check.loop import Loop, check_hidden, open_loop
 from arena.check.sparring import (
     OPPONENTS,
     VARIANTS,
@@ -27,7 +26,15 @@ from arena.check.sparring import (
     find_parting,
     guess_rating,
 )
-from arena.check.traces import check_leftovers, check_memory, check_size, check_time
+from arena.check.traces import (
+    Loop,
+    check_hidden,
+    check_leftovers,
+    check_memory,
+    check_size,
+    check_time,
+    open_loop,
+)
 from arena.check.trial import RANDOM
 from arena.entries.catalogue import ELO
 from arena.entries.needs import explain_missing

@@ -34,6 +34,7 @@ REMOVED: Final = {
     "arena play --games": "`arena human BOT --games N`",
     "arena play --names": "`arena human BOT --names NAMING`",
     "arena play --thoughts": "`arena game BOT BOT --thoughts`",
+    "arena view --thoughts": "`arena game BOT BOT --thoughts`, and `arena view` of its record",
     "arena human --thoughts": "`arena game BOT BOT --thoughts`",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }

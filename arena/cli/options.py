@@ -129,9 +129,6 @@ names_option: Final = click.option(
     show_default=True,
     help="What the cards are called; deck is a standard deck of 52.",
 )
-THOUGHTS: Final = click.option(
-    "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
-)
 
 SCHEDULER: Final = click.option(
     "--scheduler",

@@ -20,7 +20,6 @@ from arena.cli.options import (
     RULES,
     SEAT,
     SEED,
-    THOUGHTS,
     Command,
     Whole,
     names_option,
@@ -251,7 +250,7 @@ def export(run: Path, out: Path | None) -> None:
 )
 @RULES
 @LIMITS
-@THOUGHTS
+@click.option("--thoughts", is_flag=True, help="Add what bots thought of each action.")
 @venue_options("workers", *ON_THIS_MACHINE)
 def game(
     bot: str,

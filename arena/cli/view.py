@@ -25,7 +25,6 @@ _LONGEST_NAME = 80  # characters of a file's name
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
 @click.option("--seat", type=SEAT, help="Only what this seat knew.  [default: everything]")
-@click.option("--thoughts", is_flag=True, help="Of a run: show what its bots thought.")
 @click.option("--out", "-o", type=PATH, help="The page.  [default: named after the game]")
 @names_option
 def view(
@@ -33,7 +32,6 @@ def view(
     bots: Sequence[str],
     line: int | None,
     seat: int | None,
-    thoughts: bool,
     out: Path | None,
     names: Naming,
 ) -> None:
@@ -56,10 +54,8 @@ def view(
         if picked is None:
             return
         name = picked.fixture.name
-        timeline = _make_timeline_of_run(target, picked, seat, thoughts=thoughts)
+        timeline = _make_timeline_of_run(target, picked, seat)
     else:
-        if thoughts:
-            raise InputError("--thoughts: a record has them already, or has none")
         name = f"{'game' if str(target) == '-' else target.stem}-{line or 1}"
         timeline = _make_timeline_of_line(target, line or 1, seat)
     out = out or Path(_make_file_name(name, seat))
@@ -67,23 +63,16 @@ def view(
     say(f"the replay is in {out}")
 
 
-def _make_timeline_of_run(
-    path: Path, picked: Picked, seat: int | None, *, thoughts: bool
-) -> dict[str, Any]:
+def _make_timeline_of_run(path: Path, picked: Picked, seat: int | None) -> dict[str, Any]:
     """Return the timeline of a game of a run."""
     from arena.entries.resolve import resolve
     from arena.runs.judge_games import describe_judge, find_review
-    from arena.runs.rerun import add_thoughts_of_run
     from arena.store.curve import BOT
     from arena.store.finished import game_timeline
     from engine import EngineError
 
     tournament, fixture, game = picked
     try:
-        if thoughts:
-            game, note = add_thoughts_of_run(tournament, fixture, game)
-            if note:
-                say(f"note: {note}", err=True)
         judged = find_review(path, fixture.name, game.record)
         return game_timeline(
             game,

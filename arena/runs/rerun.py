@@ -72,7 +72,8 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     The bots repeat their choices with the game's random seeds; the game itself is not changed. The
     note is empty if all choices were the same. Raises InputError for a bot that fails.
     """
-    bots = dict(enumerate(_list_players(tournament, fixture)))
+    entries = [tournament.by_label[label] for label in fixture.labels]
+    bots = dict(enumerate(zip(entries, tournament.draw(fixture).lucks, strict=True)))
     thoughts, strayed = find_thoughts(game.record, bots, tournament.limits)
     note = ""
     if strayed:
@@ -80,34 +81,6 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
         where = ", ".join(map(str, strayed))
         note = f"no thoughts at {plies} {where}: asked again, the bot chose another action"
     return replace(game, thoughts=thoughts), note
-
-
-def _list_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
-    """Return the bot of each seat, and the seed of its generator in this game."""
-    lucks = tournament.draw(fixture).lucks
-    bots = [tournament.by_label[label] for label in fixture.labels]
-    return [*zip(bots, lucks, strict=True)]
-
-
-def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
-    """Do the same as `add_thoughts` for a game of a stored run, whose bots are resolved first.
-
-    Also raises InputError for a bot that no longer exists, or has changed.
-    """
-    return add_thoughts(_add_bots(tournament, fixture), fixture, game)
-
-
-def _add_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
-    """Return the tournament of a manifest with playable bots for one game."""
-    entries = []
-    for entry in tournament.entries:
-        if entry.label in fixture.labels:
-            try:
-                entry = resolve_same(entry)
-            except InputError as error:
-                raise InputError(f"{entry.label}: it cannot be asked: {error}") from None
-        entries.append(entry)
-    return replace(tournament, entries=entries)
 
 
 def find_manifest(config: object) -> Mapping[str, Any] | None:

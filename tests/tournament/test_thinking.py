@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +12,7 @@ import pytest
 import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.runs.rerun import add_thoughts_of_run
 from arena.store.judge import parse_record
-from arena.store.reader import choose, chosen_games, read_run
 from arena.store.timeline import parse_thoughts, write_thoughts
 from arena.tournament.thinking import find_thoughts
 from bots.endgame import Endgame
@@ -208,28 +205,6 @@ def test_a_record_has_them_and_is_read_with_them(arena: Arena, tmp_path: Path) -
     game = library.play("ismcts(iterations=20)", "greedy", seed=3, pair=1, thoughts=True)
     assert game.to_json() == line
     assert hash(game) == hash(replace(game, thoughts=None))
-
-
-@pytest.mark.slow
-def test_a_game_of_a_stored_run_gets_thoughts(arena: Arena, tmp_path: Path) -> None:
-    """Of the bots as they were; one that has changed is refused. The run itself stays."""
-    (tmp_path / "bot.py").write_text(BOT)
-    path = tmp_path / "run"
-    done = arena("play", "greedy", "bot=./bot.py", "--pairs", "1", "--out", "run", "--quiet")
-    assert done.returncode == 0, done.stderr
-    before = {file: file.read_bytes() for file in path.rglob("*.*")}
-    cup, store = read_run(path)
-    with contextlib.closing(store):
-        ((fixture, game),) = chosen_games(cup, store, choose(cup, ["greedy/bot/0/1"]))
-    with contextlib.chdir(tmp_path):
-        again, note = add_thoughts_of_run(cup, fixture, game)
-        assert (note, replace(again, thoughts=None)) == ("", game)
-        assert again.thoughts
-        assert {ply % 2 for ply in again.thoughts if ply < 12} == {0}
-        (tmp_path / "bot.py").write_text(BOT + "\n")
-        with pytest.raises(InputError, match="it cannot be asked: its source has changed"):
-            add_thoughts_of_run(cup, fixture, game)
-    assert {file: file.read_bytes() for file in path.rglob("*.*")} == before
 
 
 def test_a_record_says_only_what_can_be_a_thought() -> None:

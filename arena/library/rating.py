@@ -117,7 +117,7 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     from arena.tables.losses import read_judged
 
     files = make_files(run.tournament, run.store)
-    judged = read_judged(run.folder, run.tournament, run.store)
+    judged = read_judged(run.folder)
     times = None if timings.empty else Columns.of(timings)
     said = {
         "state": run.extent.describe(),

@@ -30,7 +30,7 @@ from arena.reports.charts import (
 from arena.statistics.wording import as_sentence, share_letter, write_ends
 from arena.store.columns import Columns, is_first, is_known, match_rows
 from arena.tables.findings import Findings, describe_spread
-from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_mistakes
+from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_mistakes, make_losses
 from arena.tables.table_columns import STANDINGS, TIMINGS, Column, interval
 
 _TIMES = ("cpu_mean", "cpu_p99")
@@ -90,14 +90,15 @@ def _figures(
     if timings is not None:
         columns += [column for column in TIMINGS.shown if column.name == "cpu_mean"]
         table = table.put(**_find(table, timings, {"cpu_mean": "cpu_mean"}))
-    if judged.decisions is not None and judged.losses is not None:
+    if judged.decisions is not None:
         opponent = choose_opponent(judged.decisions)
         title = f"Loss against {opponent}"
         meaning = "The mean loss of a decision against this opponent, as arena analyse judged it."
         columns += [Column("loss", title, "share", meaning)]
         columns += interval("loss", title, "share", "The 95 % interval, with the pair as unit.")
-        losses = Columns.of(judged.losses[judged.losses["opponent"] == opponent])
-        table = table.put(**_find(table, losses, {name: name for name in _LOSSES}))
+        losses = make_losses(judged.decisions)
+        losses = losses[(losses["part"] == "all") & (losses["opponent"] == opponent)]
+        table = table.put(**_find(table, Columns.of(losses), {name: name for name in _LOSSES}))
     rows = table.rows([column.name for column in columns])
     yield cut_table("key-figures", "Key figures of every bot", columns, rows, "standings.csv")
     if judged.decisions is not None and len(kinds := count_mistakes(judged.decisions)):

@@ -117,7 +117,7 @@ def _reports_again(
     """Return the writers of the reports of `arena report`: with times, and judged decisions."""
     content = read_timings(path)
     timings = None if content is None else Columns.of(parse_timings(content))
-    judged = read_judged(path, tournament, store)
+    judged = read_judged(path)
     return report_writers(tournament, store, files, timings, judged, read_spending(path / LOG))
 
 

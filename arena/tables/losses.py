@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,18 +11,14 @@ import numpy as np
 
 from arena.entries.file import read_file
 from arena.errors import InputError
-from arena.statistics.intervals import Ints, Moments
-from arena.store.columns import Columns
+from arena.statistics.intervals import Moments
 from arena.store.csv_files import parse_table
 from arena.store.folder import ANALYSIS, locate
 from arena.store.mistakes import MISTAKES as PHRASES
-from arena.store.reader import choose, chosen_games
-from arena.store.store import Store
 from arena.tables.run_games import add_rows, interval, make_table
 from arena.tables.table_columns import MEAN_END, list_columns
 from arena.tournament import keys
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
-from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
 from engine.cards import CHARS
 
@@ -142,12 +137,13 @@ def count_mistakes(decisions: pd.DataFrame) -> pd.DataFrame:
 
 def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the loss of each bot against each opponent, overall and by part, with intervals."""
-    labels = [*dict.fromkeys(decisions[["bot", "opponent"]].to_numpy().ravel())]
-    group, who = _number_two(decisions, labels)
-    of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
-    blunders = np.zeros((len(who), len(PARTS_OF)), np.int64)
-    pair, loss = decisions["pair"].to_numpy(np.int64), _in_parts(decisions["loss"])
-    lost_much = is_blunder(loss, _in_parts(decisions["error"]))
+    two = decisions.groupby(["bot", "opponent"], sort=False)
+    labels = [label for names in two.size().index for label in names]
+    group, pair = two.ngroup().to_numpy(np.int64), decisions["pair"].to_numpy(np.int64)
+    of_decision, of_game = (Moments(two.ngroups, len(PARTS_OF), PARTS) for _ in "12")
+    blunders = np.zeros(of_decision.counts.shape, np.int64)
+    loss, error = (PARTS * decisions[["loss", "error"]].to_numpy(np.float64).T).round().astype(int)
+    lost_much = is_blunder(loss, error)
     for key, part in enumerate(_parts(decisions)):
         first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
         rows = group[part], key, pair[part], loss[part]
@@ -155,30 +151,15 @@ def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
         add_rows(of_game, *rows, first)
         np.add.at(blunders[:, key], group[part & lost_much], 1)
     place, part = np.indices(blunders.shape).reshape(2, -1)
-    count = of_decision.counts.ravel()
     columns = {
-        "bot": who[place, 0],
-        "opponent": who[place, 1],
-        "part": np.array(PARTS_OF)[part],
-        "games": of_game.counts.ravel(),
-        "decisions": count,
+        **{"bot": 2 * place, "opponent": 2 * place + 1, "part": np.array(PARTS_OF)[part]},
+        **{"games": of_game.counts.ravel(), "decisions": of_decision.counts.ravel()},
         **interval("loss", "loss", of_decision.means()),
         **interval("game_loss", "game_loss", of_game.means()),
         "blunders": blunders.ravel(),
+        "worlds": np.full(blunders.size, max(decisions["worlds"], default=0)),
     }
-    return _finish(make_table(columns, labels, count > 0), decisions, LOSSES.names)
-
-
-def _number_two(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return the number of the two bots of each decision, and their places in an order."""
-    two = decisions.groupby(["bot", "opponent"], sort=False)
-    places = {label: place for place, label in enumerate(order)}
-    who = [[places[label] for label in names] for names in two.size().index]
-    return two.ngroup().to_numpy().astype(np.int64), np.array(who, np.int64).reshape(-1, 2)
-
-
-def _in_parts(column: pd.Series[float]) -> Ints:
-    return (PARTS * column.to_numpy(np.float64)).round().astype(np.int64)
+    return make_table(columns, labels, columns["decisions"] > 0).frame
 
 
 def _parts(decisions: pd.DataFrame) -> list[Any]:
@@ -186,12 +167,6 @@ def _parts(decisions: pd.DataFrame) -> list[Any]:
     number, takes = decisions["round"].to_numpy(), decisions["action"].to_numpy() == CHARS[TAKE]
     rounds = [number == one for one in range(1, STANDARD.rounds + 1)]
     return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
-
-
-def _finish(made: Columns, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    worlds = int(decisions["worlds"].max()) if len(decisions) else 0
-    made = made.put(worlds=np.full(len(made), worlds))
-    return Columns({name: made[name] for name in names}).frame
 
 
 def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -228,16 +203,14 @@ def choose_opponent(decisions: pd.DataFrame) -> str | None:
 
 _MOST: Final = 1 << 27  # bytes: the decisions of 17,000 games
 _READ: Final = {
-    **dict.fromkeys(("game", "bot", "opponent", "action"), str),
+    **dict.fromkeys(("game", "bot", "opponent", "action", "better", "mistake"), str),
     **dict.fromkeys(("pair", "seat", "ply", "round", "worlds"), int),
-    **dict.fromkeys(("loss", "error"), float),
+    **dict.fromkeys(("loss", "error", "again", "again_error"), float),
 }
 """The columns of decisions that are read."""
-_AGAIN: Final = dict(zip(AGAIN, (str, float, float, str), strict=True))
 
 
-@dataclass(frozen=True)
-class JudgedTables:
+class JudgedTables(NamedTuple):
     """The judged decisions of a run, None if there are none.
 
     `left_out` says why the file is not used.
@@ -246,46 +219,16 @@ class JudgedTables:
     decisions: pd.DataFrame | None = None
     left_out: str = ""
 
-    @cached_property
-    def losses(self) -> pd.DataFrame | None:
-        """The losses of each bot against each opponent, in all of its decisions."""
-        if self.decisions is None:
-            return None
-        table = make_losses(self.decisions)
-        return table[table["part"] == "all"]
 
-
-def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
-    """Return the judged decisions of a run, none without a folder or without games of its own.
-
-    A file of an earlier version lacks the columns of the second judge.
-    """
+def read_judged(folder: Path | None) -> JudgedTables:
+    """Return the judged decisions of a run, none without a folder or without such a file."""
     if not folder or not (place := locate(folder, ANALYSIS)).exists():
         return JudgedTables()
     try:
-        content = read_file(place, _MOST)
-        has_second = content.partition(b"\n")[0].rstrip().endswith(AGAIN[-1].encode())
-        names = DECISIONS.names if has_second else DECISIONS.names[: -len(AGAIN)]
-        table = parse_table(content, ANALYSIS, names, _READ | (_AGAIN if has_second else {}))
-        if not _is_of(table, tournament, store):
-            raise InputError("not of the games of this run; arena analyse makes it again")
+        table = parse_table(read_file(place, _MOST), ANALYSIS, DECISIONS.names, _READ)
     except InputError as error:
         return JudgedTables(left_out=f"{ANALYSIS}: {str(error).removeprefix(f'{ANALYSIS}: ')}")
-    table = table.reindex(columns=[*_READ, *AGAIN])
     return JudgedTables(table if len(table) else None)
-
-
-def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
-    """Return whether the actions are those of the games that the store has now."""
-    for name, own in table.groupby("game"):
-        try:
-            chosen = [*chosen_games(tournament, store, choose(tournament, [str(name)]))]
-        except InputError:
-            return False
-        actions = chosen[0][1].record.actions if len(chosen) == 1 else ""
-        if [actions[ply : ply + 1] for ply in own["ply"]] != own["action"].tolist():
-            return False
-    return True
 
 
 class Asked(NamedTuple):

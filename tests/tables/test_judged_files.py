@@ -1,4 +1,4 @@
-"""What arena analyse has left in a folder is read back, and what is not of this run is left out."""
+"""What arena analyse has left in a folder is read back; a file of other columns is left out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from arena.tables.losses import (
     DECISIONS,
     count_mistakes,
     find_worst,
+    make_losses,
     read_judged,
 )
 from engine import STANDARD
@@ -65,16 +66,16 @@ def write(folder: Path, name: str, table: pd.DataFrame) -> Path:
     return folder / name
 
 
-def test_the_file_is_read_back(tmp_path: Path, store: Store, decisions: pd.DataFrame) -> None:
+def test_the_file_is_read_back(tmp_path: Path, decisions: pd.DataFrame) -> None:
     """With a label that a file keeps behind an apostrophe; without a file there are no rows."""
-    assert read_judged(None, CUP, store).losses is None
-    nothing = read_judged(tmp_path, CUP, store)
+    assert read_judged(None).decisions is None
+    nothing = read_judged(tmp_path)
     assert (nothing.decisions, nothing.left_out) == (None, "")
     write(tmp_path, ANALYSIS, decisions)
-    found = read_judged(tmp_path, CUP, store)
+    found = read_judged(tmp_path)
     assert not found.left_out
     assert len(found.decisions) == len(decisions)
-    assert {*found.losses["bot"]} == {"a", "b", "=c"}
+    assert {*make_losses(found.decisions)["bot"]} == {"a", "b", "=c"}
 
 
 def first(table: pd.DataFrame, **cells: object) -> pd.DataFrame:
@@ -90,57 +91,43 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 @pytest.mark.slow
 def test_only_what_both_judges_call_a_mistake_is_listed(
-    tmp_path: Path, store: Store, decisions: pd.DataFrame
+    tmp_path: Path, decisions: pd.DataFrame
 ) -> None:
-    """With the numbers of the second one; a file of before has no such columns."""
+    """With the numbers of the second one."""
     twice = decisions.astype(object)
     twice.loc[:2, "better"] = ["T", "5", "6"]
     twice.loc[:2, "again"] = [0.3, 0.04, 0.2]
     twice.loc[:2, "again_error"] = [0.1, 0.06, 0.05]
     twice.loc[:2, "mistake"] = ["took too late", DISPUTED, "gave a city"]
     write(tmp_path, ANALYSIS, twice)
-    found = read_judged(tmp_path, CUP, store).decisions
+    found = read_judged(tmp_path).decisions
     assert found is not None
     worst = find_worst(found, 5)
     columns = ["ply", "best", "loss", "error", "mistake"]
     listed = [(0, "T", 0.3, 0.1, "took too late"), (2, "6", 0.2, 0.05, "gave a city")]
     assert sorted(worst[columns].itertuples(index=False, name=None)) == listed
     assert count_mistakes(found)["decisions"].tolist() == [1, 1]
-    write(tmp_path, ANALYSIS, decisions.drop(columns=[*AGAIN]))
-    of_before = read_judged(tmp_path, CUP, store).decisions
-    assert of_before is not None
-    assert len(of_before) == len(decisions)
-    assert find_worst(of_before, 5).empty
-    assert count_mistakes(of_before).empty
 
 
 SPOILT: dict[str, tuple[Change, str]] = {
     "columns": (lambda table: table.drop(columns="loss"), "not the columns of analysis"),
-    "another action": (lambda table: first(table, action="Q"), "not of the games of this run"),
-    "another game": (lambda table: first(table, game="a/b/7/0"), "not of the games of this run"),
-    "no game": (lambda table: first(table, game="a"), "not of the games of this run"),
+    "columns of before": (
+        lambda table: table.drop(columns=[*AGAIN]),
+        "not the columns of analysis",
+    ),
+    "no number": (lambda table: first(table, ply="T"), "invalid literal for int"),
     "a word": (lambda table: first(table, loss="<b>"), "could not convert string to float"),
 }
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_decisions_that_are_not_of_these_games_are_left_out(
-    tmp_path: Path, store: Store, decisions: pd.DataFrame, what: str
+def test_a_file_with_other_columns_or_types_is_left_out(
+    tmp_path: Path, decisions: pd.DataFrame, what: str
 ) -> None:
     """With one line that says why."""
     change, why = SPOILT[what]
     write(tmp_path, ANALYSIS, change(decisions))
-    found = read_judged(tmp_path, CUP, store)
+    found = read_judged(tmp_path)
     assert found.decisions is None
     assert found.left_out.startswith(f"{ANALYSIS}: ")
     assert why in found.left_out
-
-
-def test_the_game_of_a_changed_bot_is_not_of_this_run(
-    tmp_path: Path, decisions: pd.DataFrame
-) -> None:
-    """The store has other games between the same bots since."""
-    write(tmp_path, ANALYSIS, decisions)
-    other = make_store(cup(["a", "b", "=c"], 2, seed=8))
-    assert "not of the games of this run" in read_judged(tmp_path, CUP, other).left_out
-    other.close()

@@ -298,7 +298,7 @@ def _look(league: League, last: Version, results: Sequence[Result], worst: Again
     except ArenaError:  # the organiser may have deleted old rounds
         return Seen()
     with closing(store):
-        decisions = read_judged(folder, tournament, store).decisions
+        decisions = read_judged(folder).decisions
         costly = None
         if decisions is not None:
             costly = find_worst(decisions[decisions["bot"] == last.name], _MOST_COSTLY)

@@ -35,7 +35,7 @@ class Addon(NamedTuple):
 
 
 ADDONS: Final = {
-    "cluster": Addon(hooks={"open_pool": "connect:open_pool"}),
+    "cluster": Addon(hooks={"open_pool": "pool:open_pool"}),
     "league": Addon(
         {"league": Command("league_commands:league")},
         {"League": "standing:League", "league": "standing:league"},

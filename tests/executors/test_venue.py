@@ -230,7 +230,7 @@ def test_an_order_of_a_check_has_its_venue() -> None:
 
 OWNERS: Mapping[str, set[str]] = {
     "LocalExecutor": {"arena.executors.local"},
-    "PoolExecutor": {"arena.addons.cluster.connect"},
+    "PoolExecutor": {"arena.addons.cluster.pool"},
     "open_pool": {"arena.executors.local"},
     "Venue": {"arena.tournament.keys", "arena.addons.league.submission"},  # which times a bot
 }

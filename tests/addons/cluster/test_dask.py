@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena.addons.cluster import connect
+from arena.addons.cluster import pool as pools
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
 from arena.executors.local import Executor, LocalExecutor, open_executor
@@ -128,7 +128,7 @@ def test_where_no_scheduler_answers_it_says_so(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """In one line, with the address."""
-    monkeypatch.setattr(connect, "_CONNECT", "0.1s")
+    monkeypatch.setattr(pools, "_CONNECT", "0.1s")
     match = r"^no Dask scheduler answers at tcp://127.0.0.1:1: [^\n]+$"
     with pytest.raises(InputError, match=match), open_executor(dask("tcp://127.0.0.1:1")):
         pass
@@ -139,7 +139,7 @@ def test_where_no_scheduler_answers_it_says_so(
 @pytest.mark.slow
 def test_a_web_server_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line, whatever answers at the address."""
-    monkeypatch.setattr(connect, "_CONNECT", "2s")
+    monkeypatch.setattr(pools, "_CONNECT", "2s")
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:

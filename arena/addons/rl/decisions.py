@@ -99,12 +99,9 @@ def _replay(some: Sequence[_Numbered], rules: Rules, places: dict[str, int]) -> 
     plies = [_step(games, actions[:, ply], some) for ply in range(rules.game_plies)]
     if not games.over.all():
         raise _unplayable(some[int(games.over.argmin())])
-    rows = np.concatenate([live for live, *_ in plies])
-    order = np.argsort(rows, kind="stable")
-    observations, masks, seats = (
-        np.concatenate([ply[part] for ply in plies])[order] for part in (1, 2, 3)
-    )
-    rows = rows[order]
+    by_ply = [np.concatenate(parts) for parts in zip(*plies, strict=True)]
+    order = np.argsort(by_ply[0], kind="stable")
+    rows, observations, masks, seats = (part[order] for part in by_ply)
     bots = np.array([[places[label] for label in one.game.seats] for one in some], np.int32)
     won = np.array([_result(one.game) for one in some], np.int8)[rows]
     return Decisions(
@@ -173,9 +170,8 @@ def read_observation(name: str, rules: Rules, *others: str) -> tuple[int, Observ
         return encoding.size, encoding.observation
     if name == "information_state":
         return encoding.information_size, encoding.information_state
-    raise InputError(
-        f"observation: {show(name)} is not one of: {', '.join((*OBSERVATIONS, *others))}"
-    )
+    known = ", ".join((*OBSERVATIONS, *others))
+    raise InputError(f"observation: {show(name)} is not one of: {known}")
 
 
 def missing(library: str) -> InputError:

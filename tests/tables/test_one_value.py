@@ -112,7 +112,7 @@ FORMS = {
 }
 LEAST = {
     **{"lead_high": 6, "likely": 5, "verdict": 5, "is apart": 11, "neighbours apart": 2},
-    **{"elo": 8, "elo_low": 8, "rank": 5, "score": 11, "score_low": 3, "expected": 3},
+    **{"elo": 6, "elo_low": 7, "rank": 5, "score": 11, "score_low": 3, "expected": 3},
 }
 """In how many places at least a quantity stands."""
 FEWEST = {

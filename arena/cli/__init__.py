@@ -203,9 +203,9 @@ def _describe_interruption(error: click.Abort) -> str:
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 
-from arena.cli import compare, look, play, records, view, writing  # noqa: E402
+from arena.cli import look, play, records, view, writing  # noqa: E402
 
-for _module in (compare, look, play, records, view, writing):
+for _module in (look, play, records, view, writing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 

@@ -52,9 +52,9 @@ ADDONS: Final = {
     "rl": Addon(hooks={"small_games": "exact:small_games"}),
     "studies": Addon(
         {
-            "ablate": Command("vary_commands:ablate"),
-            "analyse": Command("analyse_commands:analyse"),
-            "tune": Command("vary_commands:tune"),
+            "ablate": Command("study_commands:ablate"),
+            "analyse": Command("study_commands:analyse"),
+            "tune": Command("study_commands:tune"),
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {

@@ -37,8 +37,7 @@ from arena.store.folder import (
 )
 from arena.store.store import Store
 from arena.tables.counted import make_verdicts
-from arena.tables.short_names import short_names
-from arena.tables.summary import plain_rows, write_row
+from arena.tables.summary import plain_rows, short_names, write_row
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh

@@ -14,7 +14,7 @@ from arena.reports.ladder import Opening
 from arena.reports.lead import Bars, MarginLine, Mirrors
 from arena.statistics.wording import join_ends, signed, write_chance
 from arena.store.html_page import GENERATOR
-from arena.tables.short_names import Names, names_on_page
+from arena.tables.summary import Names, names_on_page
 from arena.tables.table_columns import Column, Kind
 
 Cell: TypeAlias = "str | int | float | None"

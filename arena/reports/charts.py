@@ -13,7 +13,7 @@ from arena.errors import name_some
 from arena.reports.blocks import Cell, Table
 from arena.store.columns import Columns, is_known
 from arena.store.folder import home_of
-from arena.tables.short_names import Names, names_on_page
+from arena.tables.summary import Names, names_on_page
 from arena.tables.table_columns import Column, TableColumns
 
 if TYPE_CHECKING:

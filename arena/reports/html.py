@@ -24,7 +24,7 @@ from arena.reports.blocks import Cell, Chart, Report, Table, read_sentence, to_m
 from arena.reports.charts import STEP, Spec, with_names
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import SCRIPTS, STYLES, cache_folder, frame, render, static
-from arena.tables.short_names import Names
+from arena.tables.summary import Names
 from arena.tables.table_columns import Column, Kind
 
 INDEX: Final = "index.html"

@@ -19,7 +19,7 @@ from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends, write_whole
 from arena.store.columns import Columns
 from arena.tables.headline import Headline
-from arena.tables.short_names import short_names
+from arena.tables.summary import short_names
 from arena.tournament.replay_command import name_bots
 from arena.tournament.tournament import Tournament
 

@@ -13,7 +13,7 @@ import pytest
 
 from arena.lanes.faults import Fault
 from arena.store.csv_files import guard
-from arena.tables.short_names import names_on_page
+from arena.tables.summary import names_on_page
 from tests.browser.conftest import (
     LAPTOP,
     PHONE,

@@ -23,7 +23,7 @@ from arena.reports.win_section import Margin
 from arena.store.columns import Columns
 from arena.store.store import Store
 from arena.tables import table_columns
-from arena.tables.short_names import Names
+from arena.tables.summary import Names
 from arena.tables.table_columns import (
     LEAGUE,
     LOSS_COLUMNS,

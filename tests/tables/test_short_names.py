@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.errors import columns
-from arena.tables.short_names import names_on_page, short_names
+from arena.tables.summary import names_on_page, short_names
 from tests.reports.runs import HOSTILE, VARIANTS
 
 KEYS = st.sampled_from(["depth", "exploration", "iterations", "a", "ab"])

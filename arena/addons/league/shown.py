@@ -20,7 +20,7 @@ from arena.statistics import wording
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import write_ends, write_estimate
-from arena.tables.short_names import short_names
+from arena.tables.summary import short_names
 from arena.tables.table_columns import LEAGUE
 
 _HALVES = 4  # half points of a pair

@@ -31,7 +31,7 @@ from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder, check_names
 from arena.store.reader import count_kept, read_run
-from arena.tables.short_names import short_names
+from arena.tables.summary import short_names
 from arena.tables.table_columns import ABLATION, Column
 from arena.tournament.rule_changes import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament

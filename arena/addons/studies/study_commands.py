@@ -41,7 +41,7 @@ from arena.cli.starting import (
 )
 from arena.errors import InputError, arena_command, counted, escape, naming, wrapped
 from arena.store.folder import ANALYSIS, locate
-from arena.tables.short_names import Names, short_names
+from arena.tables.summary import Names, short_names
 from arena.tournament import keys
 
 if TYPE_CHECKING:

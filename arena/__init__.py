@@ -14,14 +14,7 @@ if TYPE_CHECKING:
     from arena.addons.league.standing import League, league
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tuning import Tuning, tune
-    from arena.errors import (
-        ArenaError,
-        ChangedBots,
-        InputError,
-        NoSites,
-        Unreachable,
-        WorkerDied,
-    )
+    from arena.errors import ArenaError, ChangedBots, InputError, NoSites, Unreachable, WorkerDied
     from arena.library.comparing import Comparison, Plan, compare, plan
     from arena.library.rating import Ratings, rate
     from arena.library.results import Results

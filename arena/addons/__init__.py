@@ -40,10 +40,7 @@ ADDONS: Final = {
         {"league": Command("league_commands:league")},
         {"League": "standing:League", "league": "standing:league"},
     ),
-    "learn": Addon(
-        {"probe": Command("probe_commands:probe")},
-        {"probe": "probe_bot:probe"},
-    ),
+    "learn": Addon({"probe": Command("probe_commands:probe")}, {"probe": "probe_bot:probe"}),
     "programs": Addon(hooks={"build": "build:build"}),
     "remote": Addon(
         {"serve-bot": Command("bot_server:serve_bot", True, "remote", "uvicorn")},
@@ -57,10 +54,7 @@ ADDONS: Final = {
             "tune": Command("study_commands:tune"),
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
-        {
-            "ablate": "ablation:ablate",
-            "analyse_run": "analysis:analyse_run",
-        },
+        {"ablate": "ablation:ablate", "analyse_run": "analysis:analyse_run"},
     ),
     "table": Addon(
         {

@@ -119,10 +119,7 @@ class Positions(Piles):
 
     @classmethod
     def from_view(
-        cls: type[_Self],
-        view: View,
-        hands: Sequence[Pack],
-        luck: np.random.Generator | None = None,
+        cls: type[_Self], view: View, hands: Sequence[Pack], luck: np.random.Generator | None = None
     ) -> _Self:
         """Return the worlds of a view, one for each of these hands of the opponent.
 

@@ -138,12 +138,7 @@ class Sparring:
         self._stack.callback(worker.close)
         process = self._stack.enter_context(
             bot_process(
-                entry,
-                self.rules,
-                candidate.limits,
-                folder,
-                candidate.beat,
-                environment=environment,
+                entry, self.rules, candidate.limits, folder, candidate.beat, environment=environment
             )
         )
         worker.processes |= dict.fromkeys([(entry.label, 0), (entry.label, 1)], process)
@@ -234,11 +229,7 @@ def _refuse(forfeit: Forfeit, target: str) -> list[Item]:
     imports = Item("imports", "ok", "")
     kind, message = forfeit.fault[:2]
     if kind == "params":
-        return [
-            imports,
-            Item("binds bot", "ok", ""),
-            Item("parameters", "fail", message, "params"),
-        ]
+        return [imports, Item("binds bot", "ok", ""), Item("parameters", "fail", message, "params")]
     if _NO_BOT.match(message):
         return [imports, Item("binds bot", "fail", message, "import")]
     advice = explain_missing(target, message)

@@ -95,9 +95,7 @@ def _describe_lack(name: str) -> str:
 
 
 @click.group(
-    cls=Sections,
-    invoke_without_command=True,
-    context_settings={"help_option_names": [*HELP]},
+    cls=Sections, invoke_without_command=True, context_settings={"help_option_names": [*HELP]}
 )
 @click.version_option(_Version())
 @click.pass_context

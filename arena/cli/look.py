@@ -191,13 +191,7 @@ def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str
 
 
 @click.command()
-@click.argument(
-    "runs",
-    nargs=-1,
-    required=True,
-    type=PATH,
-    metavar="RUN|FILE [RUN ...]",
-)
+@click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN|FILE [RUN ...]")
 @click.option(
     "--out",
     "-o",
@@ -268,22 +262,12 @@ def _choose_place(runs: Sequence[Path]) -> Path:
 
 
 @click.command()
-@click.argument(
-    "places",
-    nargs=-1,
-    required=True,
-    type=PATH,
-    metavar="RUN|FILE ...",
-)
+@click.argument("places", nargs=-1, required=True, type=PATH, metavar="RUN|FILE ...")
 @key_option("anchor", "none, the mean is 1500", multiple=True)
 @click.option(
     "--out", "-o", type=PATH, help="Folder for the tables and the report.  [default: none]"
 )
-def rate(
-    places: Sequence[Path],
-    anchor: Sequence[str],
-    out: Path | None,
-) -> None:
+def rate(places: Sequence[Path], anchor: Sequence[str], out: Path | None) -> None:
     """Rate bots by the games of several runs, or games played elsewhere.
 
     RUN is the folder of a run. FILE is a games.csv, has the records of `arena export`, or is a CSV

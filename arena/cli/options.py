@@ -114,10 +114,7 @@ NO_REPEAT: Final = click.option(
     help="Do not play a hundredth of the games again to see whether moves differ.",
 )
 QUIET: Final = click.option(
-    "--quiet",
-    "-q",
-    is_flag=True,
-    help="Show only errors, a verdict, and a table that no file has.",
+    "--quiet", "-q", is_flag=True, help="Show only errors, a verdict, and a table that no file has."
 )
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document."
@@ -142,11 +139,7 @@ SCHEDULER_FILE: Final = click.option(
 )
 
 MORE_BOTS: Final = click.option(
-    "--bot",
-    "more",
-    multiple=True,
-    metavar="BOT",
-    help="One more bot; repeatable.",
+    "--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable."
 )
 
 _Command = Callable[..., Any]

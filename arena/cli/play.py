@@ -252,10 +252,7 @@ def compare(
 
 
 def play_comparison(
-    tournament: Tournament,
-    how: Playing,
-    options: Mapping[str, Any],
-    place: Path | None = None,
+    tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
 ) -> None:
     """Play a comparison, which is from this place, and print its result."""
     how, problems = prepare(tournament, how, options, place)

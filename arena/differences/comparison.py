@@ -27,14 +27,7 @@ from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
-from arena.store.folder import (
-    COMPARISON,
-    DECIDED,
-    DETAILS,
-    DIFFERENCES,
-    LEAD_PARTS,
-    Writer,
-)
+from arena.store.folder import COMPARISON, DECIDED, DETAILS, DIFFERENCES, LEAD_PARTS, Writer
 from arena.store.store import Store
 from arena.tables.counted import make_verdicts
 from arena.tables.summary import plain_rows, short_names, write_row

@@ -354,10 +354,7 @@ def _choose_games(
         name = WIN_TYPES.get(ENDINGS[win_type], ENDINGS[win_type])
         part = ("won by {}", "lost by {}", "drawn")[result].format(name)
         yield Shown(ENDING, _place(games, nearest), part)
-    by_part = {
-        ROUND: games.leads[:, :, _TOTAL],
-        SOURCE: games.leads[:, :, :_TOTAL].sum(axis=1),
-    }
+    by_part = {ROUND: games.leads[:, :, _TOTAL], SOURCE: games.leads[:, :, :_TOTAL].sum(axis=1)}
     for split, leads in by_part.items():
         some = [part for part in parts if part.split == split and part.part != ALL]
         if some:

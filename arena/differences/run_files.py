@@ -22,13 +22,7 @@ from arena.store.folder import GAMES, INDEX, MANIFEST, WINS, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tables.counted import group_bots
-from arena.tables.win_tables import (
-    Tables,
-    WinTables,
-    make_tables,
-    make_win_tables,
-    rank_bots,
-)
+from arena.tables.win_tables import Tables, WinTables, make_tables, make_win_tables, rank_bots
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament

@@ -199,13 +199,7 @@ class Crew:
     """The worker processes of a machine, up to `size`; one that dies is replaced."""
 
     def __init__(
-        self,
-        size: int,
-        work: Work,
-        tournament: Tournament,
-        log: RunLog,
-        folder: Path,
-        venue: Venue,
+        self, size: int, work: Work, tournament: Tournament, log: RunLog, folder: Path, venue: Venue
     ) -> None:
         self.size = size
         whole = all(entry.lane == "inproc" for entry in tournament.entries)

@@ -229,10 +229,7 @@ def _write_marker(lines: list[str]) -> None:
     global _kept
     text = "\n".join(lines)
     if text != _kept and lines[0]:
-        with (
-            suppress(OSError, InputError, RuntimeError),
-            replacing(own_cache() / "warmed") as part,
-        ):
+        with suppress(OSError, InputError, RuntimeError), replacing(own_cache() / "warmed") as part:
             part.write_text(text)
     _kept = text
 

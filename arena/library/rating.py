@@ -255,10 +255,7 @@ class Ratings:
     __repr__ = __str__
 
 
-def rate(
-    *games: pd.DataFrame | Location,
-    anchor: Anchored = "",
-) -> Ratings:
+def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
     """Rate bots jointly by the games of several runs, files or DataFrames.
 
     A path is the folder of a run, its games.csv, exported records, or a CSV file. A table has the

@@ -14,13 +14,7 @@ from arena.errors import InputError, naming
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
-from arena.store.csv_files import (
-    FAULT_COLUMNS,
-    GAME_COLUMNS,
-    Timings,
-    fault_rows,
-    parse_timings,
-)
+from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS, Timings, fault_rows, parse_timings
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store

@@ -6,10 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from arena.differences.comparison import (
-    Compared,
-    find_compared,
-)
+from arena.differences.comparison import Compared, find_compared
 from arena.differences.run_files import Files
 from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary

@@ -113,10 +113,7 @@ def _find(table: Columns, other: Columns, names: dict[str, str]) -> dict[str, np
 
 
 def standings_section(
-    standings: Columns,
-    verdicts: Columns,
-    findings: Findings,
-    timings: Columns | None,
+    standings: Columns, verdicts: Columns, findings: Findings, timings: Columns | None
 ) -> Section:
     """Return the standings as a chart of intervals and a table, and the chart of leads."""
     neighbours = _of_neighbours(verdicts)
@@ -128,10 +125,7 @@ def standings_section(
 
 
 def _blocks(
-    standings: Columns,
-    neighbours: Columns,
-    findings: Findings,
-    timings: Columns | None,
+    standings: Columns, neighbours: Columns, findings: Findings, timings: Columns | None
 ) -> Iterator[Block]:
     if warnings := findings.warnings():
         yield Text(warnings, warning=True)

@@ -30,13 +30,7 @@ from arena.reports.charts import (
     with_all,
 )
 from arena.store.columns import Columns, is_in, map_cells, match_rows, place_in
-from arena.tables.table_columns import (
-    LOSS_COLUMNS,
-    WIN_TYPE_TABLE,
-    WIN_TYPES,
-    WINS,
-    Column,
-)
+from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES, WINS, Column
 
 _COUNTS = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()]
 _TITLES = dict(zip(_COUNTS, 2 * [*WIN_TYPES.values()], strict=True))

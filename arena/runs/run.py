@@ -16,13 +16,7 @@ from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.progress_bar import FirstFaults, show_progress
 from arena.runs.rerun import LEAST, find_varying
-from arena.runs.saving import (
-    RunProgress,
-    Waiting,
-    open_store,
-    say_what_is_missing,
-    write_files,
-)
+from arena.runs.saving import RunProgress, Waiting, open_store, say_what_is_missing, write_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tables.summary import format_standings
@@ -225,13 +219,7 @@ def _start(
 class _Run:
     """The state of one run: its store, rounds, strikes and counts so far."""
 
-    def __init__(
-        self,
-        tournament: Tournament,
-        store: Store,
-        *,
-        show_progress: bool,
-    ) -> None:
+    def __init__(self, tournament: Tournament, store: Store, *, show_progress: bool) -> None:
         self.tournament = tournament
         self.store = store
         self.show_progress = show_progress
@@ -394,11 +382,7 @@ class _Run:
         return files.tables, files.counts
 
     def outcome(
-        self,
-        tables: RunTables | Ranking,
-        counts: Counts,
-        seconds: float,
-        spending: Spending | None,
+        self, tables: RunTables | Ranking, counts: Counts, seconds: float, spending: Spending | None
     ) -> Outcome:
         """Return the result of the run, with these tables of its games."""
         from arena.tables.headline import headline_of

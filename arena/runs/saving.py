@@ -20,15 +20,7 @@ from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
-from arena.store.folder import (
-    GAMES,
-    REPLACED,
-    REPORT_HTML,
-    TIMINGS,
-    RunFolder,
-    Writer,
-    part_of,
-)
+from arena.store.folder import GAMES, REPLACED, REPORT_HTML, TIMINGS, RunFolder, Writer, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store

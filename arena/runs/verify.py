@@ -29,15 +29,7 @@ from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.finished import read_line
-from arena.store.folder import (
-    INDEX,
-    LOG,
-    MANIFEST,
-    REPORT_HTML,
-    RunFolder,
-    Writer,
-    locate,
-)
+from arena.store.folder import INDEX, LOG, MANIFEST, REPORT_HTML, RunFolder, Writer, locate
 from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
@@ -269,10 +261,7 @@ def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
 
 
 def _find_problem(
-    tournament: Tournament,
-    fixture: Fixture,
-    result: GameResult | None,
-    by_rule: Iterable[Forfeits],
+    tournament: Tournament, fixture: Fixture, result: GameResult | None, by_rule: Iterable[Forfeits]
 ) -> str:
     """Return what is wrong with the stored result of a game, "" if it is right."""
     if result is None:

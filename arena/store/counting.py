@@ -35,10 +35,7 @@ _WHICH: Final = {
     "games": ("ending", "ending_2"),
     "forfeits": ("forfeit", "forfeit_2"),
 }
-_SUMS: Final = {
-    "pairs": ("count(*)",),
-    "margins": ("sum(margin)", "sum(margin_2)"),
-}
+_SUMS: Final = {"pairs": ("count(*)",), "margins": ("sum(margin)", "sum(margin_2)")}
 """The columns of a row, with their SQL: which pairs it counts, and what is summed over them."""
 
 _COLUMNS: Final = _WHICH | _SUMS

@@ -124,9 +124,7 @@ def write_games(file: TextIO, lines: Iterable[str]) -> None:
 
 
 def write_faults(
-    file: TextIO,
-    forfeits: Iterable[tuple[Fixture, GameResult]],
-    command: Callable[[Fixture], str],
+    file: TextIO, forfeits: Iterable[tuple[Fixture, GameResult]], command: Callable[[Fixture], str]
 ) -> None:
     """Write faults.csv, one row a forfeit; `command` returns the command that replays a game."""
     write_rows(file, FAULT_COLUMNS, fault_rows(forfeits, command))

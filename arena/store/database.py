@@ -105,12 +105,7 @@ class SqliteFile:
         self.connection.execute(f"PRAGMA user_version = {number}")
 
     def check(
-        self,
-        application: int,
-        number: int,
-        foreign: str,
-        advice: str,
-        oldest: int | None = None,
+        self, application: int, number: int, foreign: str, advice: str, oldest: int | None = None
     ) -> None:
         """Raise InputError if the header has another application, or a format that is not read.
 

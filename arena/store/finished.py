@@ -123,11 +123,7 @@ class Game:
         if self.thoughts is not None:
             more["thoughts"] = write_thoughts(self.thoughts)
         return self.record.to_json(
-            bots=self.seats,
-            winner=self.winner,
-            win_type=self.win_type,
-            points=self.points,
-            **more,
+            bots=self.seats, winner=self.winner, win_type=self.win_type, points=self.points, **more
         )
 
     def __str__(self) -> str:

@@ -19,12 +19,7 @@ from arena.errors import counted, name_some
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.verdicts import Verdict
-from arena.statistics.wording import (
-    as_sentence,
-    write_chance,
-    write_estimate,
-    write_lead,
-)
+from arena.statistics.wording import as_sentence, write_chance, write_estimate, write_lead
 from arena.tournament.rounds import make_rounds
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament

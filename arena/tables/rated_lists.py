@@ -87,10 +87,7 @@ def rate_lists(
     met = [*dict.fromkeys(games[["bot", "opponent"]].to_numpy().ravel())]
     pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
     counts, pairs = _count(games)
-    how = {
-        "even": all(one.even for one in lists),
-        "looks": any(one.looks for one in lists),
-    }
+    how = {"even": all(one.even for one in lists), "looks": any(one.looks for one in lists)}
     ranking = make_ranking(pairings, met, counts, read_anchors(anchor, met), **how)
     tables = make_tables(pairings, counts, ranking)
     untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
@@ -247,11 +244,7 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     forfeits[at] = (win_type == _FORFEIT).astype(int) + (games["fault"] == FAULTS.index(BY_RULE))
     margins[at] = games["margin"].fillna(0)
     each = Counts.of(
-        pairing=pairing,
-        games=ends,
-        forfeits=forfeits,
-        pairs=np.ones_like(pairing),
-        margins=margins,
+        pairing=pairing, games=ends, forfeits=forfeits, pairs=np.ones_like(pairing), margins=margins
     )
     faulty = games[(games["fault"] > 0) & (games["result"] != _DRAWN)]
     lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))

@@ -208,9 +208,7 @@ class Wins:
         games = self.ahead.counts.ravel()
         columns = {
             **every(
-                bot=range(len(self.labels) + 1),
-                round=range(1, self.rules.rounds + 1),
-                source=NAMES,
+                bot=range(len(self.labels) + 1), round=range(1, self.rules.rounds + 1), source=NAMES
             ),
             "games": games,
             "ahead": self.ahead.shares().value.ravel(),

@@ -11,12 +11,7 @@ import numpy as np
 
 from arena.batch.replay import Ints
 from arena.statistics.counts import NO_ANCHORS, Anchors
-from arena.statistics.cycles import (
-    Field,
-    describe_cycle,
-    find_misfits,
-    make_residuals,
-)
+from arena.statistics.cycles import Field, describe_cycle, find_misfits, make_residuals
 from arena.statistics.intervals import seat_advantage
 from arena.statistics.model import is_equal
 from arena.store.columns import Columns

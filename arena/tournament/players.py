@@ -8,13 +8,7 @@ from math import inf
 
 from arena.entries.entry import Entry
 from arena.lanes.evidence import MOST_OUTPUT, Output
-from arena.lanes.faults import (
-    Fault,
-    Forfeit,
-    forfeit_from,
-    idle_forfeit,
-    late_forfeit,
-)
+from arena.lanes.faults import Fault, Forfeit, forfeit_from, idle_forfeit, late_forfeit
 from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.process import BotProcess

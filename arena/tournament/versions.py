@@ -43,11 +43,7 @@ def version_here() -> str:
 
 def versions() -> dict[str, str]:
     """Return the arena's version, the engine's hash and Python's version on this machine."""
-    return {
-        "arena": version_here(),
-        "engine": engine_sha256(),
-        "python": platform.python_version(),
-    }
+    return {"arena": version_here(), "engine": engine_sha256(), "python": platform.python_version()}
 
 
 @cache

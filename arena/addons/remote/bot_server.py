@@ -285,11 +285,7 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
         limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=1,
     )
-    with (
-        listen(port, host) as bound,
-        exit_on_termination(),
-        suppress(KeyboardInterrupt),
-    ):
+    with listen(port, host) as bound, exit_on_termination(), suppress(KeyboardInterrupt):
         bound.listen()  # whoever is told the address can connect
         tell(f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}")
         try:

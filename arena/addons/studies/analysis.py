@@ -30,14 +30,7 @@ from arena.store.judge import JudgedGames
 from arena.store.mistakes import describe_decision
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
-from arena.tables.losses import (
-    Analysis,
-    Asked,
-    PlayedGame,
-    add_second,
-    find_costly,
-    make_decisions,
-)
+from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import keys
 from arena.tournament.judged import PARTS, Judged, Recorded

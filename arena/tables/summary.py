@@ -29,29 +29,17 @@ def format_standings(rows: Sequence[Mapping[str, Any]], room: int | None = None)
 
     `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
     bots share a letter of `group` unless they were told apart. The lines have at most `room`
-    columns, and without it whole labels.
-    """
-    groups = ["group", *(shorten(row["group"] or "-", _GROUP_WIDTH) for row in rows)]
-    for line, group in zip(format_rows(rows, room=room), groups, strict=True):
-        yield f"{line} {group:>{_GROUP_WIDTH}}"
-
-
-def format_rows(
-    rows: Sequence[Mapping[str, Any]], unrated: str = "not rated", room: int | None = None
-) -> Iterator[str]:
-    """Yield the head and a line for each row of standings; `unrated` stands for no Elo.
-
-    The lines have at most `room` columns, and without it whole labels. A dash stands for wins and
-    losses whose win type is not known.
+    columns, and without it whole labels. A dash stands for wins and losses whose win type is not
+    known.
     """
     most = room and max(room - _OTHERS, LABEL_WIDTH)
     width, write_label = short_names((str(row["bot"]) for row in rows), most).column(LABEL_WIDTH)
     yield (
         f"{'rank':>4}  {pad('bot', width)} {'elo':>6} {'95 %':>13} {'score':>6}"
-        f" {'city':>6} {'points':>6} {'forfeit':>7}"
+        f" {'city':>6} {'points':>6} {'forfeit':>7} {'group':>{_GROUP_WIDTH}}"
     )
     for row in rows:
-        rating = unrated
+        rating = "not rated"
         if row["elo"] is not None:
             ends = write_ends(row["elo_low"], row["elo_high"])
             rating = f"{row['elo']:.0f} {ends:>13}" if ".." in ends else ends
@@ -61,7 +49,11 @@ def format_rows(
             points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
             wins = f"{city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
         label, score = write_label(row["bot"]), f"{row['score']:>6.1%}"
-        yield f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {wins}"
+        group = shorten(row["group"] or "-", _GROUP_WIDTH)
+        yield (
+            f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {wins}"
+            f" {group:>{_GROUP_WIDTH}}"
+        )
 
 
 def write_row(

@@ -13,7 +13,7 @@ from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import Fit, PairScores
 from arena.tables.findings import Findings, Unbounded
-from arena.tables.summary import format_rows
+from arena.tables.summary import format_standings
 from arena.tournament.schedule import round_robin
 from bench.studies.unbeaten import GAPS, PAIRS, RUNS, simulate
 
@@ -128,7 +128,7 @@ def test_it_is_marked_where_it_is_printed() -> None:
     """In the row of the table, and in a line below it."""
     row = {"rank": 1, "bot": "x", "elo": 2380.0, "elo_low": 2040.0, "elo_high": None, "games": 9}
     row |= dict.fromkeys(("score", "city_wins", "points_wins", "tiebreak_wins", "forfeits"), 0)
-    _, line = format_rows([row])
+    _, line = format_standings([row | {"group": "a"}])
     assert line[25:45] == "       at least 2040"
     named = [Unbounded(f"bot{number}", "winless", None, 900.0) for number in range(6)]
     lines = [*Findings(None, True, None, [], 0, [], [], unbounded=named).lines()]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.errors import columns
-from arena.tables.summary import format_rows, format_standings
+from arena.tables.summary import format_standings
 from tests.reports.runs import VARIANTS
 
 COLUMNS = [
@@ -52,7 +52,7 @@ def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() ->
 def test_labels_of_wide_signs_keep_the_columns_in_line() -> None:
     """A sign of Japanese takes two columns, an accent that is a sign of its own none."""
     labels = ["greedy", "\u6253\u3064", "e\u0301t\u00e9", "\u6253" * 12]
-    lines = [*format_rows(rows_of(labels), room=80)]
+    lines = [*format_standings(rows_of(labels), room=80)]
     assert len({*map(columns, lines)}) == 1
     assert all(columns(line[: line.index("not rated")]) == 36 for line in lines[1:])
     assert "\u6253" * 4 + "\u2026" + "\u6253" * 4 in lines[-1]

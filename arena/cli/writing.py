@@ -1,4 +1,4 @@
-"""Commands for writers of bots: a new bot, a check of the contract, one packed file."""
+"""Commands for writers of bots: a new bot, a check of the contract."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from arena.cli.options import (
     venue_options,
 )
 from arena.cli.starting import find_venue
-from arena.errors import InputError, counted
+from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.check.item import Item, Order
@@ -173,34 +173,4 @@ class _Progress:
         self.show("")
 
 
-@click.command()
-@click.argument("bot", type=PATH)
-@click.argument("files", nargs=-1, type=PATH)
-@click.option("--out", "-o", type=PATH, required=True, help="The file to write, such as packed.py.")
-@click.option("--force", is_flag=True, help="Replace the file if there is one.")
-def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
-    """Write BOT and its FILES as one file, which is a bot.
-
-    BOT is a file or a folder. FILES are data that it reads (weights) and modules that it imports; a
-    folder stands for all files in it. The same files give the same bytes. Packed or not, the bot
-    reads a file as Path(__file__).with_name("weights.npz").
-
-    A program, such as a folder with a bot.toml, is built, and becomes one file that ends in .bot.
-
-    \b
-    Example:
-      echo 0.5 > weights.txt && arena pack my_bot.py weights.txt -o packed.py
-    """
-    from arena.entries.pack import write_file
-    from arena.entries.resolve import pack_bot
-
-    text, count = pack_bot(bot, files)
-    replaced = write_file(out, text, [bot, *files], force=force)
-    done = "replaced" if replaced else "wrote"
-    number = counted(count, "file")
-    say(f"{done} {out}: {number}, {len(text):,} bytes; now:")
-    spec = out if "/" in str(out) else f"./{out}"
-    say(f"  arena check {spec}   does it keep the contract?")
-
-
-COMMANDS: list[click.Command] = [new, check, pack]
+COMMANDS: list[click.Command] = [new, check]

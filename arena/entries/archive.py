@@ -24,13 +24,18 @@ MAGIC = b"PK\x03\x04"
 """The first bytes of an archive; no Python source begins with them."""
 
 MOST_DATA = 45 << 20
-"""The most bytes of all files of a bot together; a packed file is a third larger."""
+"""The most bytes of all files of a bot together."""
+
+MOST_ZIP = 64 << 20
+"""The most bytes of a zip that is a bot."""
 
 MOST_FILES = 1000
 """The most files and folders of a bot."""
 
 _MOST_LISTED = 1 << 22  # bytes of an archive's directory of files
 _LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # signatures of the records with its place
+_PERMISSIONS = 0o644 << 16
+_SYSTEM = 3  # Unix, whatever the system: the same bytes everywhere
 _MAIN = re.compile(r"[^./]+")
 _CODE = (".py", *EXTENSION_SUFFIXES)
 _import = builtins.__import__
@@ -115,29 +120,27 @@ def _find_code(folder: str) -> Iterator[str]:
                 yield os.path.relpath(os.path.join(place, file), folder)
 
 
-def load(name: str, place: str, archive: bytes) -> ModuleType:
-    """Return the module of an archive that defines `bot`, imported below the package `name`.
-
-    The files are extracted into a folder that is removed when this process ends. Raises ImportError
-    for an archive that `arena pack` would not write, and whatever the modules raise.
-    """
-    import hashlib  # here, as zipfile below, because few bots need it
-
-    from arena.entries.layout import lay_out_here
-
-    top = os.path.basename(place)
-    files = {f"{top}/{file}": content for file, content in read_archive(archive).items()}
-    folder = lay_out_here(name, files, (top, hashlib.sha256(archive).digest()))
-    return _load(name, str(folder / top), name_of_first(archive))
-
-
 def _load(name: str, folder: str, file: str) -> ModuleType:
     """Import a file of a bot's folder, and return the module."""
     main = file.removesuffix(".py")
     if not _MAIN.fullmatch(main):
-        raise ImportError(f"a packed bot whose first file {main!r} is not beside the others")
+        raise ImportError(f"a bot's archive whose first file {main!r} is not beside the others")
     sys.meta_path.insert(0, Importer(name, folder))
     return importlib.import_module(name if main == "__init__" else f"{name}.{main}")
+
+
+def make_archive(files: Mapping[str, bytes], main: str) -> bytes:
+    """Return the archive of a bot's files, `main` first; the same files give the same bytes."""
+    import zipfile  # here, because it takes 10 ms and few bots need it
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in (main, *sorted(files.keys() - {main})):
+            item = zipfile.ZipInfo(name)  # dated 1980: independent of the clock
+            item.create_system = _SYSTEM
+            item.external_attr = _PERMISSIONS
+            archive.writestr(item, files[name])
+    return buffer.getvalue()
 
 
 def name_of_first(archive: bytes) -> str:
@@ -158,19 +161,19 @@ def read_archive(
     end = archive[-22:]  # the end record, which has no comment
     listed = int.from_bytes(end[12:16], "little")
     if not end.startswith(_LIST) or archive[-42:].startswith(_LIST_64) or listed > _MOST_LISTED:
-        raise ImportError("a packed bot that is damaged: its list of files cannot be read")
+        raise ImportError("a bot's archive that is damaged: its list of files cannot be read")
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as file:
             items = file.infolist()
             if not items or len(items) > most_files:
-                raise ImportError(f"a packed bot has 1 to {most_files:,} files")
+                raise ImportError(f"a bot's archive has 1 to {most_files:,} files")
             if any(item.compress_type != zipfile.ZIP_STORED for item in items):
-                raise ImportError("a packed bot has no compressed files")
+                raise ImportError("a bot's archive has no compressed files")
             if sum(item.file_size for item in items) > most_data:
-                raise ImportError(f"a packed bot has at most {most_data:,} bytes")
+                raise ImportError(f"a bot's archive has at most {most_data:,} bytes")
             return {item.filename: file.read(item) for item in items}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise ImportError(f"a packed bot that is damaged: {error}") from None
+        raise ImportError(f"a bot's archive that is damaged: {error}") from None
 
 
 def keep_lines(filename: str, source: bytes) -> None:

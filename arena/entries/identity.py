@@ -29,18 +29,15 @@ from arena.errors import InputError, naming
 _BOTS = b"bots"  # sources without this word are not parsed
 
 
-def hash_source(
-    source: bytes, folder: Path, code: bytes | None = None, *, ours: bool = False
-) -> str:
+def hash_source(source: bytes, folder: Path, *, ours: bool = False) -> str:
     """Return the sha256 of a source together with the bots of this folder that it imports.
 
     So an edit to a bot also changes the identity of every bot that imports it. An import whose
-    name is computed at run time is not detected. `code` is the part of the source that is searched
-    for imports; None means all of it. It is parsed in another process unless it is `ours`.
+    name is computed at run time is not detected. It is parsed in another process unless it is
+    `ours`.
     """
     digest = hashlib.sha256(source)
-    sources = {"": source if code is None else code}
-    _add_bots(digest, _find_imported(sources, folder, ours=ours))
+    _add_bots(digest, _find_imported({"": source}, folder, ours=ours))
     return digest.hexdigest()
 
 

@@ -135,20 +135,13 @@ def _remove_own(folder: Path, process: int) -> None:
         remove_tree(folder)
 
 
-def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:
-    """Copy the files of a packed bot that a program imports, and return their folder."""
-    layout = shared(Layout(own_folder(), label, lambda: files), identity)
-    layout.renew()
-    return layout.folder
-
-
 def check_name(name: str) -> None:
     """Raise ImportError for a file name that leads out of its folder.
 
     >>> check_name("nets/deep.npz")
     """
     if "\0" in name or not {"", os.curdir, os.pardir}.isdisjoint(name.split("/")):
-        raise ImportError(f"a packed bot with a file {name!a}, which is not below its folder")
+        raise ImportError(f"a bot's archive with a file {name!a}, which is not below its folder")
 
 
 def remove_tree(path: Path) -> None:

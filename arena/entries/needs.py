@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.entries.spec import COMMAND, is_file, looks_like_a_file
-from arena.errors import InputError, arena_command
+from arena.errors import InputError
 
 SITES: Final = ("site-packages", "dist-packages")
 """The names of the folders of installed packages."""
@@ -29,6 +29,7 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)('?)")
 _RELATIVE = "attempted relative import with no known parent package"
 _NOT_FOUND = re.compile(r"FileNotFoundError: .* No such file or directory: '([^']+)'")
 _ALONE = "; a bot's file stands alone"
+_TOGETHER = "give a folder of both, in which it is bot.py, or a zip of that"
 
 
 def look_from(folder: Path) -> None:
@@ -143,14 +144,14 @@ def explain_missing(target: str, message: str) -> str:
         return ""
     path = Path(os.path.expanduser(target))
     if found := _NOT_FOUND.match(message):
-        return _explain_file(target, path, found[1])
+        return _explain_file(path, found[1])
     if path.suffix != ".py":
         return ""
     if match is None or match.start():
         return f"{_ALONE}, and has no package around it" if _RELATIVE in message else ""
     for name in (f"{match[1]}.py", match[1]):
-        if (beside := path.parent / name).exists():
-            return f"{_ALONE}: `{_pack(target, beside)}` makes one file of both"
+        if (path.parent / name).exists():
+            return f"{_ALONE}: {_TOGETHER}"
     return ""
 
 
@@ -162,11 +163,11 @@ def _explain_command(target: str) -> str:
     return ""
 
 
-def _explain_file(target: str, path: Path, name: str) -> str:
+def _explain_file(path: Path, name: str) -> str:
     """Explain how a bot can read a file beside its own, empty if no file has this name.
 
     The bot chose the name: a name that leads out of the folder is ignored, so that a bot cannot
-    make its user pack a private file.
+    make its user hand in a private file.
     """
     is_folder = path.is_dir()
     folder = path if is_folder else path.parent
@@ -178,9 +179,4 @@ def _explain_file(target: str, path: Path, name: str) -> str:
     read = f'read it with Path(__file__).parent / "{name}"'
     if is_folder:
         return f"; it is not in the working folder of its process: {read}"
-    how = "hand in a folder of both, or one file"
-    return f"{_ALONE}: {how}: `{_pack(target, beside)}`, and {read}"
-
-
-def _pack(target: str, beside: Path) -> str:
-    return arena_command("pack", [target, beside], ["-o", "packed.py"])
+    return f"{_ALONE}: {_TOGETHER}, and {read}"

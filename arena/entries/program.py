@@ -1,4 +1,4 @@
-"""Read programs that are bots: a folder with a bot.toml, one file, or a packed folder.
+"""Read bots that are a folder or a zip, and programs: those with a bot.toml, and single files.
 
 A bot.toml is a stranger's text. What it names must be a file of its folder, an installed program,
 an installed package, or a folder of the system that every user can read.
@@ -20,19 +20,23 @@ import msgspec
 from msgspec import Meta
 
 from arena.addons import hook
-from arena.entries.archive import MOST_DATA, read_archive
+from arena.entries.archive import MOST_DATA, MOST_ZIP, make_archive, read_archive
 from arena.entries.file import decode, find_files, interpreter_of, read_file, read_files
 from arena.entries.identity import COPY
 from arena.entries.layout import check_name
 from arena.entries.needs import find_package, locate
-from arena.entries.pack import MOST_PACKED, PACKED, make_archive
 from arena.entries.spec import is_label, refuse_label
-from arena.entries.syntax import check_archive
+from arena.entries.syntax import check_archive, open_zip
 from arena.errors import InputError, naming
 from engine.errors import show_start
 
 MANIFEST: Final = "bot.toml"
 """The file that makes a folder a program."""
+
+ZIP: Final = ".zip"
+
+BUILT: Final = ".bot"
+"""The ending of a program that a league keeps with what its build made, never built again."""
 
 _MOST_MANIFEST = 8 << 10  # bytes: a parser of TOML can take the square of this
 _MOST_NEEDS = 100
@@ -69,12 +73,12 @@ class Program(NamedTuple):
         return first, *(_place(word, self.files) for word in self.manifest.run[1:])
 
     def archive(self) -> bytes:
-        """Return the bytes of the packed program; the same files give the same bytes."""
+        """Return the archive of the program; the same files give the same bytes."""
         return make_archive(self.files, MANIFEST)
 
 
 def is_program(path: str | Path) -> bool:
-    """Return whether a path is a folder with a bot.toml, a packed program, or a program's file.
+    """Return whether a path is a folder or a zip with a bot.toml, or the file of a program.
 
     >>> is_program("docs/examples/greedy.js"), is_program("docs/examples/plain.py")
     (True, False)
@@ -82,21 +86,39 @@ def is_program(path: str | Path) -> bool:
     if os.path.isdir(path):
         return os.path.lexists(os.path.join(path, MANIFEST))
     name = str(path)
-    return os.path.isfile(path) and (name.endswith(PACKED) or interpreter_of(name) is not None)
+    if not os.path.isfile(path):
+        return False
+    if name.endswith(ZIP):
+        return MANIFEST in read_folder(Path(path))
+    return name.endswith(BUILT) or interpreter_of(name) is not None
+
+
+def read_folder(path: Path) -> dict[str, bytes]:
+    """Return the files of a bot that is a folder or a zip, by name, without hidden ones.
+
+    Raises InputError, whose message omits the path.
+    """
+    if path.is_dir():
+        return read_files(find_files(path), path)
+    if path.is_symlink():
+        raise InputError("a link; give what it leads to")
+    found = open_zip(read_file(path, MOST_ZIP, links=False))  # somebody may change it meanwhile
+    return {name: data for name, (_, data) in found.items() if "/." not in f"/{name}"}
 
 
 def read_program(path: Path, waiting: Callable[[], None] = lambda: None) -> Program:
-    """Return the program at a path; a folder is built in the jail if its bot.toml says so.
+    """Return the program at a path; a folder or a zip is built in the jail if its bot.toml says so.
 
     `waiting` is called regularly while it is built, and may raise InputError to end that.
     Raises InputError, whose message omits the path, if it cannot be read or built.
     """
-    if not path.is_dir():
-        return _read_packed(path) if path.suffix == PACKED else _read_single(path)
+    if not path.is_dir() and path.suffix != ZIP:
+        return _read_built(path) if path.suffix == BUILT else _read_single(path)
+    files = read_folder(path)
     with naming(MANIFEST):
-        content = read_file(path / MANIFEST, _MOST_MANIFEST, links=False)
+        if len(content := files.get(MANIFEST, b"")) > _MOST_MANIFEST:
+            raise InputError(f"larger than {_MOST_MANIFEST:,} bytes")
         manifest = read_manifest(content)
-    files = read_files(find_files(path), path) | {MANIFEST: content}  # as it was read first
     if manifest.build:
         with naming(MANIFEST):
             _find_program("build", manifest.build[0], files)
@@ -104,8 +126,8 @@ def read_program(path: Path, waiting: Callable[[], None] = lambda: None) -> Prog
     return Program(manifest, files)
 
 
-def _read_packed(path: Path) -> Program:
-    content = read_file(path, MOST_PACKED)
+def _read_built(path: Path) -> Program:
+    content = read_file(path, MOST_ZIP)
     check_archive(content)
     files = read_archive(content)
     try:
@@ -115,7 +137,7 @@ def _read_packed(path: Path) -> Program:
         raise InputError(str(error)) from None
     name, first = next(iter(files.items()))
     if name != MANIFEST or len(first) > _MOST_MANIFEST:
-        raise InputError(f"a packed program begins with its {MANIFEST}, as `arena pack` writes it")
+        raise InputError(f"a {BUILT} file begins with its {MANIFEST}: give a folder, or a zip")
     with naming(MANIFEST):
         return Program(read_manifest(first), files)
 

@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bots
 from arena.addons import hook
-from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES
+from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES, MOST_ZIP, make_archive
 from arena.entries.entry import Entry
 from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
     Location,
-    find_files,
     find_main,
     find_module,
     read_file,
-    read_files,
     why_no_program,
 )
 from arena.entries.identity import (
@@ -36,13 +34,11 @@ from arena.entries.identity import (
     hash_files,
     hash_package,
     hash_source,
-    imported_bots,
     read_parts,
 )
 from arena.entries.lane import HERE, Lane
 from arena.entries.needs import check_needs, locate
-from arena.entries.pack import MOST_PACKED, gather, make_archive, read_packed, write_packed
-from arena.entries.program import Program, is_program, read_program
+from arena.entries.program import ZIP, Program, is_program, read_folder, read_program
 from arena.entries.spec import (
     COMMAND,
     OBJECT,
@@ -56,7 +52,7 @@ from arena.entries.spec import (
     plain_params,
     write,
 )
-from arena.entries.syntax import check_archive, read_outline
+from arena.entries.syntax import read_outline
 from arena.errors import InputError, naming
 
 if TYPE_CHECKING:
@@ -65,6 +61,7 @@ if TYPE_CHECKING:
 BOTS = Path(bots.__path__[0])
 """The folder of the bots that a spec can give by name only."""
 
+_PACKED = b"# A bot with its files, written by `arena pack`"  # by version 1
 _GROUP = "arena.bots"  # of entry points
 
 
@@ -80,8 +77,8 @@ def resolve(
 ) -> Entry:
     """Return the entry of a spec.
 
-    A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, the
-    file or folder of a program, a `package.module`, `cmd:` and a command, or the
+    A spec is the name of a bot in bots/ or of an entry point, a `./file.py`, a `./folder/` or a
+    zip of it, the file of a program, a `package.module`, `cmd:` and a command, or the
     `http://host:port` of a server, which is asked for its version; each can be followed by
     `(name=value)` and preceded by `label=`. The arguments `label` and `params` take precedence over
     those in the text. Without `lane` it is the default for the kind of bot; that of a server is
@@ -184,10 +181,14 @@ def _of_program(program: Program, path: Path, target: str, params: dict[str, Any
 
 
 def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
-    """Return the entry of a bot that is a file or a folder, with its whole source."""
+    """Return the entry of a bot that is a file, a folder or a zip, with its whole source."""
     path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
     is_folder = os.path.isdir(path)
-    source, sha256 = _read_folder(path) if is_folder else _read_source(path, needs)
+    if is_folder or path.suffix == ZIP:
+        files = read_folder(path)
+        source, sha256 = make_archive(files, find_main(files)), hash_files(files, BOTS)
+    else:
+        source, sha256 = _read_source(path, needs)
     name = os.path.basename(os.path.abspath(path))
     stem = re.sub(r"\W", "_", Path(name).stem)
     in_memory = source.startswith(MAGIC)  # the files of an archive have no path on disk
@@ -203,42 +204,29 @@ def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry
     )
 
 
-def pack_bot(
-    path: Path, others: Sequence[Path], waiting: Callable[[], None] = lambda: None
-) -> tuple[bytes, int]:
-    """Return a bot's file or folder packed into one file, and the number of files in that.
+def read_archived(path: Path, waiting: Callable[[], None]) -> bytes:
+    """Return the archive of a folder or zip that is a bot, or of a program with what it has built.
 
-    `others` are further files and folders of a Python bot. A program is built, and packed with
-    what its build made, during which `waiting` is called. Raises InputError for files that cannot
-    be packed.
+    `waiting` is called while it is built. Raises InputError, which names the path.
     """
-    if not is_program(path):
-        files, main = gather(path, others)
-        return write_packed(files, main, imported_bots(files, BOTS)), len(files)
-    if others:
-        raise InputError(f"{path}: a program is packed as it is; {others[0]} must be in its folder")
     with naming(path):
-        program = read_program(path, waiting)
-    return program.archive(), len(program.files)
-
-
-def _read_folder(folder: Path) -> tuple[bytes, str]:
-    """Return the archive of a bot's folder, and the hash of its files."""
-    files = read_files(find_files(folder), folder)
-    return make_archive(files, find_main(files)), hash_files(files, BOTS)
+        if is_program(path):
+            return read_program(path, waiting).archive()
+        files = read_folder(path)
+        return make_archive(files, find_main(files))
 
 
 def _read_source(path: Path, needs: Sequence[str]) -> tuple[bytes, str]:
-    """Return the source of a bot's file, or the archive of a packed one, and its hash.
+    """Return the source of a bot's file, and its hash.
 
-    Files of its own folder that it needs become part of the source.
+    Files of its own folder that it needs become part of the source: it is an archive then.
     """
-    text = read_file(path, MOST_PACKED)
-    packed = read_packed(text)
-    if packed is not None:
-        head, archive = packed
-        check_archive(archive)
-        return archive, hash_source(text, BOTS, head)
+    text = read_file(path, MOST_ZIP)
+    if text.startswith(_PACKED):
+        raise InputError(
+            "written by `arena pack`, which has left with version 2.0: give the folder of which it "
+            "was made, or a zip of that"
+        )
     if len(text) > MOST_SOURCE:
         raise InputError(f"larger than {MOST_SOURCE:,} bytes")
     if more := read_parts(path.parent.absolute(), map(locate, needs), MOST_FILES - 1, MOST_DATA):

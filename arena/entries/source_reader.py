@@ -63,21 +63,6 @@ def _imports(tree: _ast.AST) -> Iterator[str]:
             yield from (f"{_BOTS}{alias.name}" for alias in node.names) if below else (node.module,)
 
 
-def find_error(source: bytes) -> list[str]:
-    """Return the error of a source that does not compile, as a list; empty if it compiles.
-
-    >>> find_error(b"def (")
-    ['line 1: SyntaxError: invalid syntax']
-    """
-    try:
-        compile(source, "bot", "exec", dont_inherit=True)
-    except UNREADABLE as error:
-        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
-        why = error.msg if isinstance(error, SyntaxError) else str(error)
-        return [f"{line}{type(error).__name__}: {why}"[:_LONGEST]]
-    return [""]
-
-
 def _import_arena() -> None:
     """Let this program import the arena, which it does not as it starts."""
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
@@ -115,7 +100,6 @@ def open_zip(content: bytes) -> list[str]:
 
 QUESTIONS = {
     "outline": make_outline,
-    "error": find_error,
     "damage": find_damage,
     "zip": open_zip,
 }

@@ -85,7 +85,7 @@ def write(target: str, params: dict[str, Any]) -> str:
 
 def is_file(target: str) -> bool:
     """Return whether a target has the form of a file's path."""
-    return not is_address(target) and (target.endswith(".py") or "/" in target)
+    return not is_address(target) and (target.endswith((".py", ".zip")) or "/" in target)
 
 
 def is_address(target: str) -> bool:

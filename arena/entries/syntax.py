@@ -101,16 +101,6 @@ def read_outlines(sources: Mapping[str, bytes]) -> list[Outline]:
     return outlines
 
 
-def find_syntax_errors(sources: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the errors of the sources that do not compile, by name of the source.
-
-    >>> find_syntax_errors({"mine.py": b"def (", "other.py": b"x = 1"})
-    {'mine.py': 'line 1: SyntaxError: invalid syntax'}
-    """
-    answers = zip(sources, ask("error", sources), strict=True)
-    return {name: words[0] for name, words in answers if words[0]}
-
-
 def check_archive(archive: bytes) -> None:
     """Raise InputError if `read_archive` refuses an archive, or needs too much time or memory."""
     ((damage, *_),) = ask("damage", {"": archive})

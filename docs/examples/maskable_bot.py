@@ -1,6 +1,6 @@
 """Plays what the network of maskable_ppo.py likes best.
 
-arena pack maskable_bot.py maskable_ppo.npz -o masked.py; arena play ./masked.py greedy
+It is the bot.py of a folder with maskable_ppo.npz; arena play ./masked/ greedy
 """
 
 import io

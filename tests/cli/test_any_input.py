@@ -27,7 +27,6 @@ BEHIND = {
     "league serve": "--once",
     "league submit": "b.py",
     "league withdraw": "ann",
-    "pack": "-o packed.py",
     "plan": "greedy --gap 20",
     "play": "uniform --pairs 1",
     "tune": "--param x=0..1",
@@ -127,10 +126,8 @@ RECORD = (
 )
 FILES = [
     ("g.jsonl", RECORD, "rate g.jsonl"),
-    ("prog/bot.toml", 'run = ["sh", "b.sh"]\nlabel = "x"\n', "pack prog -o packed.bot"),
     ("g.csv", "bot,opponent,winner,pair,seat\na,b,a,0,0\na,b,b,0,1\n", "rate g.csv"),
     ("deals.txt", f"# one\n{DEAL}\n", "play greedy uniform --pairs 1 --deals deals.txt"),
-    ("bot.py", "from bots.uniform import bot\n", "pack bot.py -o packed.py"),
     ("cup.yaml", "pairs: 1\nbots:\n  - greedy\n  - {bot: uniform, label: u}\n", "run cup.yaml"),
     ("g.jsonl", RECORD, "show g.jsonl"),
     ("g.jsonl", RECORD, "view g.jsonl"),
@@ -166,8 +163,6 @@ def test_any_file_that_a_person_writes_is_used_or_refused(
     """Text of a wrong kind, in a wrong encoding, cut, or nested 100,000 deep."""
 
     def read(content: bytes) -> Done:
-        for made in folder.glob("packed.*"):
-            made.unlink()
         (folder / name).write_bytes(content)
         return run_here(folder, *command.split())
 
@@ -183,7 +178,7 @@ def test_any_file_that_a_person_writes_is_used_or_refused(
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("prog/bot.toml", "pack prog -o packed.bot"),
+        ("prog/bot.toml", "play ./prog/ uniform"),
         ("g.jsonl", "show g.jsonl"),
         ("m.json", "run m.json"),
     ],

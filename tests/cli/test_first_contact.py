@@ -120,9 +120,9 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, co
 @pytest.mark.parametrize(
     ("source", "beside", "advice"),
     [
-        ("import helper", "helper.py", "arena pack ./mine.py helper.py -o packed.py"),
+        ("import helper", "helper.py", "stands alone: give a folder of both"),
         pytest.param(
-            *("from helper.a import b", "helper/a.py", "arena pack ./mine.py helper -o packed.py"),
+            *("from helper.a import b", "helper/a.py", "stands alone: give a folder of both"),
             marks=pytest.mark.slow,
         ),
         pytest.param(

@@ -124,7 +124,7 @@ def test_a_command_that_ends_at_once_is_quoted(arena: Arena, command: str, said:
 def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     arena: Arena, tmp_path: Path, place: str
 ) -> None:
-    """By its path, and packed where the bot is one file; another file is no such case."""
+    """By its path, and in a folder where the bot is one file; another file is no such case."""
     bot = tmp_path / place
     bot.parent.mkdir(exist_ok=True)
     bot.write_text('from bots.uniform import bot\nopen("weights.txt")\n')
@@ -134,8 +134,7 @@ def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     (bot.parent / "weights.txt").write_text("0.5")
     told = arena(*words).stderr
     assert 'read it with Path(__file__).parent / "weights.txt"' in told
-    pack = "`arena pack ./mine.py weights.txt -o packed.py`"
-    assert (pack in told) == (place == "mine.py")
+    assert ("give a folder of both" in told) == (place == "mine.py")
 
 
 @pytest.mark.slow
@@ -146,9 +145,9 @@ def test_a_file_that_is_opened_in_a_game_is_explained_at_once(arena: Arena, tmp_
     )
     (tmp_path / "weights.txt").write_text("0.5")
     report = " ".join(arena("check", "./mine.py", "--games", "4").stdout.split())
-    pack = "`arena pack ./mine.py weights.txt -o packed.py`"
-    assert pack in report
-    assert pack in arena("play", "./mine.py", *PLAY).stderr
+    advice = "give a folder of both"
+    assert advice in report
+    assert advice in arena("play", "./mine.py", *PLAY).stderr
 
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"
@@ -219,8 +218,9 @@ A_FILE = "a file of a run; name its folder: friday"
             "none/a.jsonl: cannot be written: No such file or directory",
         ),
         (
-            "pack empty -o packed.py",
-            "empty: a bot's folder has a bot.py or a __init__.py, and this one has neither",
+            "check ./empty/",
+            "bot './empty/': a bot's folder has a bot.py or a __init__.py, and this one has "
+            "neither",
         ),
         (
             "play greedy uniform --rules set_bonus=3",
@@ -256,25 +256,6 @@ def test_the_library_says_the_same_of_a_bots_file(run: Path) -> None:
         library.run(config=run / "my_bot.py", progress=False)
     with pytest.raises(InputError, match=r"report\.html: a file of a run; name its folder: "):
         library.open(run / "friday" / "report.html")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "why"),
-    [
-        ("mine.py", "def bot(:\n", "mine.py: line 1: SyntaxError: invalid syntax"),
-        ("helper.py", "x = 1\nreturn\n", "helper.py: line 2: SyntaxError: 'return' outside functi"),
-        ("helper.py", "x = '\0'\n", "helper.py: "),
-    ],
-)
-def test_a_file_that_is_not_python_is_not_packed(
-    arena: Arena, tmp_path: Path, name: str, text: str, why: str
-) -> None:
-    """The bot's own or one that it imports; nothing is written."""
-    (tmp_path / "mine.py").write_text("import helper\nfrom bots.uniform import bot\n")
-    (tmp_path / "helper.py").write_text("")
-    (tmp_path / name).write_text(text)
-    assert refusal(arena, "pack", "mine.py", "helper.py", "-o", "packed.py").startswith(why)
-    assert not (tmp_path / "packed.py").exists()
 
 
 NUMBERS = [("1e3", "write 1000"), ("1,000", "write 1000"), ("2.0", "write 2")]

@@ -77,7 +77,7 @@ def test_each_is_one_short_file() -> None:
 
 @pytest.mark.slow
 def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: Path) -> None:
-    """Packed with weights as sb3-contrib gives them; other rules it plays as timing."""
+    """With weights as sb3-contrib gives them; other rules it plays as timing."""
     rng = np.random.default_rng(1)
     shapes = {
         "mlp_extractor.policy_net.0": (128, 354),
@@ -86,15 +86,15 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     }
     weights = {f"{name}.weight": rng.normal(size=shape) for name, shape in shapes.items()}
     weights |= {f"{name}.bias": rng.normal(size=shape[0]) for name, shape in shapes.items()}
-    np.savez(tmp_path / "maskable_ppo.npz", **weights)
-    shutil.copy(EXAMPLES / "maskable_bot.py", tmp_path)
-    arena("pack", "maskable_bot.py", "maskable_ppo.npz", "-o", "learner.py")
-    done = arena("play", "./learner.py", "uniform", "--pairs", "2", "--out", "out")
+    (tmp_path / "learner").mkdir()
+    np.savez(tmp_path / "learner" / "maskable_ppo.npz", **weights)
+    shutil.copy(EXAMPLES / "maskable_bot.py", tmp_path / "learner" / "bot.py")
+    done = arena("play", "./learner/", "uniform", "--pairs", "2", "--out", "out")
     assert done.returncode == 0, done.stderr
     games = rows(tmp_path / "out" / "games.csv")
     assert len(games) == 4
     assert "forfeit" not in {game["win_type"] for game in games}
-    learner, rules = resolve(str(tmp_path / "learner.py")).create, Rules(take_size=4)
+    learner, rules = resolve(str(tmp_path / "learner")).create, Rules(take_size=4)
     game = play_game(learner, learner, seed=1, rules=rules)
     assert game == play_game(timing.bot, timing.bot, seed=1, rules=rules)
 

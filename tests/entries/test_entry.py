@@ -47,17 +47,17 @@ def test_an_installed_package_is_to_be_named() -> None:
             assert "needs" not in explain_missing(target, message.format(name))
 
 
-def test_a_file_of_its_own_is_to_be_packed(tmp_path: Path) -> None:
+def test_a_file_of_its_own_is_to_be_in_a_folder(tmp_path: Path) -> None:
     """One beside it, or below."""
     (tmp_path / "weights.txt").touch()
     advice = explain_missing(str(tmp_path / "mine.py"), missing("weights.txt"))
     assert 'read it with Path(__file__).parent / "weights.txt"' in advice
-    assert "arena pack " in advice
+    assert "give a folder of both" in advice
 
 
 @pytest.mark.parametrize("name", ["{}/secret", "../secret", "below/../../secret", "x" * 300])
 def test_a_name_that_leads_elsewhere_or_nowhere_brings_no_advice(tmp_path: Path, name: str) -> None:
-    """Else a stranger's bot would have its user pack what it names, or end the run."""
+    """Else a stranger's bot would have its user hand in what it names, or end the run."""
     (tmp_path / "secret").touch()
     (tmp_path / "bot" / "below").mkdir(parents=True)
     assert not explain_missing(str(tmp_path / "bot" / "mine.py"), missing(name.format(tmp_path)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +52,7 @@ class Writer:
 bot = Writer
 """
 LANES = ["process", "inproc", "jail"]
-SHAPES = ["folder", "packed", "file"]
+SHAPES = ["folder", "zip", "file"]
 
 
 def write_bot(folder: Path, text: str) -> Path:
@@ -78,13 +78,12 @@ def problems(spec: str, lane: str, needs: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("lane", few(LANES, 2))
 @pytest.mark.parametrize("shape", few(SHAPES, 2))
-def test_a_bot_reads_a_file_beside_it(arena: Arena, tmp_path: Path, shape: str, lane: str) -> None:
-    """As a folder, packed, and as one file that needs others; in each usual way, in each lane."""
+def test_a_bot_reads_a_file_beside_it(tmp_path: Path, shape: str, lane: str) -> None:
+    """As a folder, a zip, and as one file that needs others; in each usual way, in each lane."""
     folder = write_bot(tmp_path / "mine", f"{READS}bot = lambda setup: setup")
     spec, needs = f"{folder}/", []
-    if shape == "packed":
-        assert arena("pack", "mine", "-o", "packed.py").returncode == 0
-        spec = f"{tmp_path}/packed.py"
+    if shape == "zip":
+        spec = shutil.make_archive(str(folder), "zip", folder)
     if shape == "file":
         spec, needs = f"{folder}/bot.py", [str(folder / "w.txt"), str(folder / "nets")]
     assert problems(spec, lane, needs) == []
@@ -190,21 +189,3 @@ def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: s
     told = "mine: its files were changed while it played, and are laid out again: mine/w.txt"
     assert (told in (tmp_path / "out" / "run.log").read_text()) == (lane == "inproc")
     assert (tmp_path / "mine" / "w.txt").read_text() == "7"
-
-
-@pytest.mark.slow
-def test_a_program_that_imports_a_packed_bot_leaves_nothing(arena: Arena, tmp_path: Path) -> None:
-    """Its files are in a folder that goes with the program."""
-    write_bot(tmp_path / "mine", f"{READS}bot = lambda setup: setup")
-    assert arena("pack", "mine", "-o", "packed.py").returncode == 0
-    (tmp_path / "temporary").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", "import packed; print(packed.bot(5))"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "temporary")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("5\n", "")
-    assert [*(tmp_path / "temporary").iterdir()] == []

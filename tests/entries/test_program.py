@@ -1,4 +1,4 @@
-"""A program is a bot: a folder with a bot.toml, one file, or a packed folder."""
+"""A program is a bot: a folder with a bot.toml, one file, or a zip of a folder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from arena.addons.cluster.call import find_here
+from arena.entries.archive import make_archive
 from arena.entries.entry import Entry
 from arena.entries.identity import COPY
-from arena.entries.pack import make_archive
 from arena.entries.program import MANIFEST, read_manifest
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -80,27 +80,22 @@ def test_one_file_is_run_by_the_program_of_its_ending(tmp_path: Path) -> None:
     assert resolve(str(own)).command == (f"{COPY}bot",)
 
 
-def test_a_program_is_packed_into_one_file(tmp_path: Path, arena: Arena) -> None:
-    """It is the same bot, also where its folder has gone; the same files give the same bytes."""
+def test_a_zip_of_a_program_is_the_same_bot(tmp_path: Path) -> None:
+    """Also where its folder has gone; a zip with a bot.toml that is wrong names that."""
     folder = write_program(tmp_path / "first")
-    for name in ("one.bot", "two.bot"):
-        done = arena("pack", "first", "-o", name)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert f"wrote {name}: 3 files" in done.stdout
-    assert (tmp_path / "one.bot").read_bytes() == (tmp_path / "two.bot").read_bytes()
-    assert resolve(str(tmp_path / "one.bot")).sha256 == resolve(str(folder)).sha256
-    done = arena("pack", "first", "-o", "one.py")
-    assert done.stderr == "error: one.py: a packed program ends in .bot\n"
-    done = arena("pack", "first", "one.bot", "-o", "three.bot")
-    assert "a program is packed as it is; one.bot must be in its folder" in done.stderr
+    path = shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path, "first")
+    assert resolve(path).sha256 == resolve(str(folder)).sha256
+    (folder / MANIFEST).write_text("#" * 9000)
+    path = shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path, "first")
+    with pytest.raises(InputError, match=r"bot\.toml: larger than 8,192 bytes"):
+        resolve(path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", ["./first/", "./first.bot", "./first/first.sh"])
+@pytest.mark.parametrize("spec", ["./first/", "./first.zip", "./first/first.sh"])
 def test_it_plays(tmp_path: Path, arena: Arena, spec: str) -> None:
     """In each form, without a forfeit."""
-    write_program(tmp_path / "first")
-    assert arena("pack", "first", "-o", "first.bot").returncode == 0
+    shutil.make_archive(str(tmp_path / "first"), "zip", write_program(tmp_path / "first"))
     done = arena("play", spec, "uniform", "--pairs", "1", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()
@@ -179,7 +174,7 @@ def test_a_bot_toml_of_a_gigabyte_is_not_read(tmp_path: Path) -> None:
     """Its size is enough."""
     folder = write_program(tmp_path / "first")
     os.truncate(folder / MANIFEST, 1 << 30)
-    with pytest.raises(InputError, match=r"bot\.toml: larger than 8,192 bytes"):
+    with pytest.raises(InputError, match=r"bot\.toml: a bot has at most 47,185,920 bytes"):
         resolve(str(folder))
 
 
@@ -219,12 +214,12 @@ def test_a_package_is_not_a_file_of_the_working_folder(
 
 
 @pytest.mark.slow
-def test_a_packed_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
-    """It holds what `arena pack` writes, and no file outside of its folder starts."""
+def test_a_built_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
+    """It holds what a league writes, and no file outside of its folder starts."""
     path = tmp_path / "mine.bot"
     for content, reason in [
         (b"no archive", "damaged"),
-        (make_archive({"first.sh": b""}, "first.sh"), "a packed program begins with its bot.toml"),
+        (make_archive({"first.sh": b""}, "first.sh"), "a .bot file begins with its bot.toml"),
         (make_archive({MANIFEST: b"#" * 9000}, MANIFEST), "begins with its bot.toml"),
         (make_archive({MANIFEST: b"run = [1]"}, MANIFEST), r"bot\.toml: run\[0\]: expected"),
         (make_archive({MANIFEST: RUN.encode(), "../x": b""}, MANIFEST), "not below its folder"),

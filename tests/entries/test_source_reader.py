@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import base64
 import json
 import os
 import subprocess
@@ -17,13 +16,12 @@ import pytest
 from arena.addons.league import submission
 from arena.addons.league.submission import Refused
 from arena.entries import source_reader, syntax
+from arena.entries.archive import make_archive
 from arena.entries.catalogue import catalogue
-from arena.entries.pack import make_archive, read_packed, write_packed
 from arena.entries.resolve import resolve
 from arena.entries.source_reader import make_outline
 from arena.entries.syntax import (
     check_archive,
-    find_syntax_errors,
     parse_source,
     read_outline,
     read_outlines,
@@ -111,7 +109,6 @@ def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
 
 
 COSTS = "reading the source takes more than 1 s of a processor or 100 MB of memory"
-QUESTIONS = ("outline", "error")
 
 
 @pytest.fixture
@@ -124,12 +121,11 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("kind", COSTLY)
-@pytest.mark.parametrize("question", few(QUESTIONS))
-def test_a_source_that_costs_too_much_is_refused_in_one_line(kind: str, question: str) -> None:
+def test_a_source_that_costs_too_much_is_refused_in_one_line(kind: str) -> None:
     """The message names the one of several sources that does."""
     sources = {"fine.py": b"x = 1", "mine.py": COSTLY[kind], "last.py": b"x = 2"}
     with pytest.raises(InputError) as caught:
-        syntax.ask(question, sources)
+        syntax.ask("outline", sources)
     assert str(caught.value) == f"mine.py: {COSTS}, or it is nested too deep"
 
 
@@ -139,7 +135,6 @@ def test_a_source_that_python_refuses_is_answered(kind: str) -> None:
     (outline,) = read_outlines({"mine.py": ODD[kind]})
     assert outline.summary.startswith("(cannot be read: ")
     assert outline.bots == ()
-    assert "Error: " in find_syntax_errors({"mine.py": ODD[kind]})["mine.py"]
 
 
 def run_watched(folder: Path, *words: str) -> tuple[int, str, dict[str, object]]:
@@ -157,10 +152,9 @@ def run_watched(folder: Path, *words: str) -> tuple[int, str, dict[str, object]]
 
 
 COMMANDS = [
-    ("pack", "./mine.py", "-o", "packed.py"),
     ("check", "./mine.py"),
     ("play", "./mine.py", "uniform", "--pairs", "1"),
-    ("pack", "folder", "-o", "packed.py"),
+    ("check", "./folder/"),
     ("run", "cup.yaml"),
     ("league", "submit", "club", "./mine.py"),
     ("league", "submit", "club", "./folder"),
@@ -300,18 +294,9 @@ def test_a_reader_that_is_broken_is_not_the_bots_fault(
 
 
 @pytest.mark.slow
-def test_an_archive_of_a_million_names_is_not_opened_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A packed file is refused before anybody unpacks it; one that is honest is not."""
-    files = {"bot.py": b"bot = 1\n"}
-    packed = write_packed(files, "bot.py", [])
+def test_an_archive_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before anybody unpacks it; one that is honest is not."""
     monkeypatch.setattr(syntax, "MEGABYTES", 40)
-    check_archive(make_archive(files, "bot.py"))
-    _, honest = read_packed(packed) or (b"", b"")
-    forged = base64.encodebytes(make_crowded(100_000))
-    (tmp_path / "packed.py").write_bytes(packed.replace(base64.encodebytes(honest), forged))
-    with pytest.raises(
-        InputError, match=r"packed\.py': a packed bot that is damaged: its list of files"
-    ):
-        resolve(f"{tmp_path}/packed.py")
+    check_archive(make_archive({"bot.py": b"bot = 1\n"}, "bot.py"))
+    with pytest.raises(InputError, match="that is damaged: its list of files"):
+        check_archive(make_crowded(100_000))

@@ -8,28 +8,43 @@ import stat
 import sys
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from arena.entries.archive import MOST_DATA, MOST_FILES, load
-from arena.entries.pack import make_archive
+from arena.entries.archive import MOST_DATA, MOST_FILES, _load
 from arena.entries.syntax import open_zip
 from arena.errors import InputError
 
 _numbers = itertools.count()
 
 
-def loaded(bot: str, **modules: str) -> ModuleType:
-    """Return the main module of an archive; `nets_deep` stands for `nets/deep.py`."""
-    contents = {"bot.py": bot.encode()}
-    for name, text in modules.items():
-        contents[name.replace("_", "/").replace("init", "__init__") + ".py"] = text.encode()
-    archive = make_archive(contents, "bot.py")
-    return load(f"_test_archive_{next(_numbers)}", "my_bot", archive)
+Loaded = Callable[..., ModuleType]
 
 
-def test_every_way_of_importing_finds_the_bots_own_modules() -> None:
+def lay_out(folder: Path, files: dict[str, str], main: str = "bot.py") -> ModuleType:
+    """Write files to a folder, and return the main module."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return _load(f"_test_archive_{next(_numbers)}", str(folder), main)
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Loaded:
+    """Return what makes a bot's main module; `nets_deep` stands for `nets/deep.py`."""
+
+    def load(bot: str, **modules: str) -> ModuleType:
+        files = {"bot.py": bot}
+        for name, text in modules.items():
+            files[name.replace("_", "/").replace("init", "__init__") + ".py"] = text
+        return lay_out(tmp_path / f"{next(_numbers)}", files)
+
+    return load
+
+
+def test_every_way_of_importing_finds_the_bots_own_modules(loaded: Loaded) -> None:
     """Absolute and relative, whole and by name, from above and below, late and early."""
     bot = loaded(
         bot="import a\nimport nets.deep\nimport nets.deep as d\nfrom nets import deep, VALUE\n"
@@ -46,7 +61,7 @@ def test_every_way_of_importing_finds_the_bots_own_modules() -> None:
     assert bot.nets.deep.above is bot.a
 
 
-def test_only_the_bots_own_modules_see_them() -> None:
+def test_only_the_bots_own_modules_see_them(loaded: Loaded) -> None:
     """A module that all share, and other code, get what they always get."""
     bot = loaded(bot="import json, string\nfrom json import NAME", json="NAME = 'mine'")
     assert (bot.NAME, bot.json.NAME) == ("mine", "mine")
@@ -59,20 +74,19 @@ def test_only_the_bots_own_modules_see_them() -> None:
         loaded(bot="import json.none", json_x="", json_init="")
 
 
-def test_a_folder_of_data_hides_no_module() -> None:
+def test_a_folder_of_data_hides_no_module(tmp_path: Path) -> None:
     """Only a folder with Python files is a package of the bot's."""
-    archive = make_archive({"bot.py": b"import json", "json/a.json": b"{}"}, "bot.py")
-    bot = load("_test_archive_data", "my_bot", archive)
+    bot = lay_out(tmp_path, {"bot.py": "import json", "json/a.json": "{}"})
     assert bot.json is sys.modules["json"]
 
 
-def test_a_module_is_loaded_once() -> None:
+def test_a_module_is_loaded_once(loaded: Loaded) -> None:
     """By whichever name it is imported."""
     bot = loaded(bot="import a\nfrom . import a as b\nimport c", a="", c="import a")
     assert bot.a is bot.b is bot.c.a
 
 
-def test_a_module_that_is_missing_or_broken_says_so() -> None:
+def test_a_module_that_is_missing_or_broken_says_so(loaded: Loaded) -> None:
     """With the error that Python gives."""
     for source, error in (
         ("import nothing_of_this_name", ModuleNotFoundError),
@@ -84,10 +98,10 @@ def test_a_module_that_is_missing_or_broken_says_so() -> None:
             loaded(bot=source, a="", broken="def")
 
 
-def test_a_hyphen_may_stand_in_the_bots_name() -> None:
+def test_a_hyphen_may_stand_in_the_bots_name(tmp_path: Path) -> None:
     """As it may in the name of a bot that is one file."""
-    archive = make_archive({"my-bot.py": b"import a\nbot = a.A", "a.py": b"A = 5"}, "my-bot.py")
-    assert load("_test_archive_hyphen", "my_bot", archive).bot == 5
+    files = {"my-bot.py": "import a\nbot = a.A", "a.py": "A = 5"}
+    assert lay_out(tmp_path, files, "my-bot.py").bot == 5
 
 
 MAKERS = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}

@@ -25,7 +25,7 @@ FILES = {
     "swiss.yaml": "bots: [greedy, uniform]\nformat: swiss\npairs: 1\n",
 }
 READING = (
-    *("bots", "new mine", "pack mine.py -o packed.py", "docs --path", "view run -o view.html"),
+    *("bots", "new mine", "docs --path", "view run -o view.html"),
     *("export run -o games.jsonl", "replay games.jsonl"),
 )
 """What commands do that only read and write: their status is 0."""

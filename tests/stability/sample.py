@@ -74,7 +74,6 @@ COMMANDS = {
     "doctor": ("doctor", "--json"),
     "export": ("export", "run", "-o", "games.jsonl"),
     "replay": ("replay", "games.jsonl", "--json"),
-    "pack": ("pack", "breaks.py", "notes.txt", "-o", "packed.py"),
 }
 """What is typed, in this order, by the name of the folder or document that it makes."""
 

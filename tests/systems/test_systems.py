@@ -130,14 +130,12 @@ def test_every_command_answers_on_windows(tmp_path: Path, arena: Any) -> None:
         "replay": ["replay", "-"],
         "bots": ["bots"],
         "new": ["new", "my_bot"],
-        "pack": ["pack", "my_bot.py", "-o", "packed.py"],
         "docs": ["docs", "--path"],
         "doctor": ["doctor"],
     }
     names = [name for names in SECTIONS.values() for name in names]
     assert set(reading) | FORKING == {*names}
     commands = [reading.get(name, [name]) for name in names]
-    commands.sort(key=lambda words: words[0] == "pack")  # after `new`
     said = answers("win32", run.parent, commands, libraries=True)
     for words, (status, message) in said.items():
         name = words.split()[0]

@@ -31,7 +31,7 @@ from arena.addons.league.submission import Refused, TooMany, Unchanged
 from arena.addons.league.turns import Submitting, Turns
 from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
-from arena.entries.pack import PACKED
+from arena.entries.program import BUILT, ZIP
 from arena.errors import ArenaError, Exhausted, InputError, counted, escape
 from arena.executors.local import Executor
 from arena.executors.log import QUIET
@@ -150,7 +150,7 @@ def name_of(item: Path) -> str:
     >>> name_of(Path("hasty.js")), name_of(Path("mine.py")), name_of(Path("ann-2.1"))
     ('hasty', 'mine', 'ann-2.1')
     """
-    is_known = item.suffix in (".py", PACKED) or interpreter_of(item.name)
+    is_known = item.suffix in (".py", BUILT, ZIP) or interpreter_of(item.name)
     return item.stem if is_known else item.name
 
 

@@ -129,13 +129,13 @@ def new(
 def _find_name(bot: str) -> str:
     """Return the name of a bot's file or folder; raises InputError for any other spec."""
     from arena.addons.league.inbox import name_of
-    from arena.entries.program import is_program
+    from arena.entries.program import ZIP, is_program
     from arena.entries.spec import COMMAND, default_label
 
     if bot.startswith(COMMAND):  # its refusal says what to hand in
         return default_label(bot, {})
     path = Path(bot)
-    if path.suffix != ".py" and not path.is_dir() and not is_program(path):
+    if path.suffix not in (".py", ZIP) and not path.is_dir() and not is_program(path):
         raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
     return name_of(Path(os.path.realpath(path)))
 

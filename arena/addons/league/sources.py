@@ -17,22 +17,20 @@ from typing import Final, NamedTuple
 
 from arena.addons.league.league_settings import Settings, make_folder
 from arena.addons.league.post import Post, Upload
-from arena.entries.archive import MAGIC
+from arena.entries.archive import MAGIC, name_of_first
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.layout import remove_tree
-from arena.entries.pack import PACKED, read_packed
-from arena.entries.program import is_program
-from arena.entries.resolve import installed, pack_bot, resolve
+from arena.entries.program import BUILT, MANIFEST, ZIP, is_program
+from arena.entries.resolve import installed, read_archived, resolve
 from arena.entries.spec import is_address, parse
 from arena.entries.syntax import open_zip
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError, InputError, naming
 
 SOURCES: Final = "bots"
 """The folder of the submitted files, in the league's folder."""
 
 LABEL: Final = "submitted"
-ZIP: Final = ".zip"
 _WEB: Final = "web"
 _DESK: Final = "desk"  # begins the name of the folder of an upload while it is submitted
 _OLD: Final = 3600.0  # seconds after which bytes that nobody needs are removed
@@ -61,8 +59,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     if spec.params:
         raise InputError(f"bot {bot!r}: write its parameters into the file")
     content = read_submission(path, settings.most_megabytes, waiting)
-    ending = PACKED if content.startswith(MAGIC) else ".py"
-    name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{ending}"
+    name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{_ending_of(content)}"
     kept = folder / name
     try:
         kept.parent.mkdir(exist_ok=True)
@@ -78,32 +75,34 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
         raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
 
 
-def read_submission(path: Path, megabytes: int, waiting: Callable[[], None]) -> bytes:
-    """Read a bot's file, or pack a folder into one file, of at most this many megabytes.
+def _ending_of(content: bytes) -> str:
+    """Return the ending of a stored bot: a .py file, a zip of several, or a program."""
+    if not content.startswith(MAGIC):
+        return ".py"
+    return BUILT if name_of_first(content) == MANIFEST else ZIP
 
-    A program is built, and packed with what its build made. Raises InputError, which names the
-    path, also for a link, a pipe or a device.
+
+def read_submission(path: Path, megabytes: int, waiting: Callable[[], None]) -> bytes:
+    """Read a bot's file, or the archive of a folder or zip, of at most this many megabytes.
+
+    A program is built, and what its build made is in the archive. Raises InputError, which names
+    the path, also for a link, a pipe or a device.
     """
     if path.is_symlink():
         raise InputError(f"{path}: a link; submit what it leads to")
     most = megabytes << 20
-    if path.is_dir() or is_program(path):
-        content = pack_bot(path, [], waiting)[0]
+    if path.is_dir() or path.suffix == ZIP or is_program(path):
+        content = read_archived(path, waiting)
         if len(content) > most:
-            raise InputError(f"{path}: packed, it is larger than {megabytes} MB")
+            raise InputError(f"{path}: its files are larger than {megabytes} MB")
         return content
     if path.suffix != ".py":
         raise InputError(
-            f"{path}: a bot is a .py file, a folder, a program's file such as hasty.js, or the "
-            f"name of one in bots/"
+            f"{path}: a bot is a .py file, a folder, a zip, a program's file such as hasty.js, or "
+            f"the name of one in bots/"
         )
-    try:
-        content = read_file(path, most, links=False)
-        if len(content) > MOST_SOURCE and not read_packed(content):
-            raise InputError(f"larger than {MOST_SOURCE:,} bytes")
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    return content
+    with naming(path):
+        return read_file(path, min(most, MOST_SOURCE), links=False)
 
 
 def resolve_spec(spec: str, settings: Settings, label: str | None = None) -> Entry:

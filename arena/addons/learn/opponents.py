@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from arena.entries.archive import MAGIC, read_archive
+from arena.entries.archive import MAGIC, make_archive, read_archive
 from arena.entries.entry import Entry
-from arena.entries.identity import imported_bots
-from arena.entries.pack import write_packed
-from arena.entries.resolve import BOTS
+from arena.entries.program import ZIP
 from arena.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +22,8 @@ SOMEBODY: Final = ("its opponent", "uniform")
 NO_SCORES: Final = "has no method scores(games)"
 """The message about a bot whose policy cannot be queried for many games at once."""
 
-_MAIN: Final = "response.py"
+_MAIN: Final = "bot.py"
+_VICTIM: Final = "victim.py"
 _TEXT: Final = '''\
 """Plays the best response to {label}; written by `arena probe`."""
 
@@ -79,7 +78,7 @@ def name_of(victim: Entry, what: str = "probe") -> str:
 
 
 def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
-    """Return the source of the best response to a bot, packed with that bot's files.
+    """Return the source of the best response to a bot, or a zip of it and that bot's files.
 
     If it is `blind`, it learns nothing about the bot's hand from what the bot plays.
     """
@@ -90,7 +89,7 @@ def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
 
 
 def question(victim: Entry, *, scored: bool) -> bytes:
-    """Return the source of a Python bot that plays as another one, packed with that bot's files.
+    """Return the source of a Python bot that plays as another one, or a zip with its files.
 
     It fails if that bot leaves other rules than the published ones to another strategy, or, with
     `scored`, if it has no method `scores`.
@@ -100,22 +99,34 @@ def question(victim: Entry, *, scored: bool) -> bytes:
 
 
 def _pack(victim: Entry, text: str, imported: str, **words: Any) -> bytes:
-    """Return the source of a bot that imports another one, packed with that bot's files."""
+    """Return the source of a bot that imports another one, or a zip of it and that bot's files."""
     if victim.source is None or victim.is_ours:
         return _fill(text, victim, (victim.module, imported), words)
-    files, main = {"victim.py": victim.source}, "victim"
+    files, main = {"": victim.source}, ""
     if victim.source.startswith(MAGIC):
         files = read_archive(victim.source)
-        main = next(iter(files)).removesuffix(".py")
-    if _MAIN in files:
-        raise InputError(f"bot {victim.target!r}: it has a file {_MAIN}; rename that one")
-    module = "." if main == "__init__" else f".{main}"
-    packed = {**files, _MAIN: _fill(text, victim, (module, imported), words)}
-    return write_packed(packed, _MAIN, imported_bots(packed, BOTS))
+        main = next(iter(files))
+    source = files.pop(main)
+    for name in (_MAIN, _VICTIM):
+        if name in files:
+            raise InputError(f"bot {victim.target!r}: it has a file {name}; rename that one")
+    files[main if main == "__init__.py" else _VICTIM] = source
+    module = "." if main == "__init__.py" else ".victim"
+    files[_MAIN] = _fill(text, victim, (module, imported), words)
+    return make_archive(files, _MAIN)
+
+
+def ending_of(content: bytes) -> str:
+    """Return the ending of the file of an opponent.
+
+    >>> ending_of(b"bot = 1")
+    '.py'
+    """
+    return ZIP if content.startswith(MAGIC) else ".py"
 
 
 def respond_to_clone(victim: Entry, clone: Clone, *, blind: bool = False) -> bytes:
-    """Return the source of the best response to a clone, packed with the clone."""
+    """Return a zip of the best response to a clone, and of the clone."""
     about = (
         f"a clone of {victim.label}, which plays as it does in {100 * clone.alike:.0f} % of choices"
     )
@@ -127,8 +138,8 @@ def respond_to_clone(victim: Entry, clone: Clone, *, blind: bool = False) -> byt
         how=f"setup, doubt={doubt}, blind={blind}",
         victim="victim",
     )
-    files = {_MAIN: text.encode(), "victim.py": _NETWORK.encode(), "victim.npz": clone.content}
-    return write_packed(files, _MAIN, imported_bots(files, BOTS))
+    files = {_MAIN: text.encode(), _VICTIM: _NETWORK.encode(), "victim.npz": clone.content}
+    return make_archive(files, _MAIN)
 
 
 def _plain(label: str) -> str:

@@ -14,15 +14,16 @@ from arena.addons.learn.opponents import (
     HOW,
     NO_SCORES,
     SOMEBODY,
+    ending_of,
     name_of,
     respond_to,
     respond_to_clone,
 )
 from arena.entries.entry import Entry
-from arena.entries.pack import write_file
+from arena.entries.file import replacing
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
-from arena.errors import InputError, counted
+from arena.errors import InputError, counted, naming
 from arena.executors.local import Executor, open_executor
 from arena.executors.log import QUIET
 from arena.lanes.scratch import scratch_folder
@@ -144,7 +145,8 @@ def probe(
 ) -> Probed:
     """Say how much a bot loses at least, to an opponent that knows how it plays.
 
-    The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
+    The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py,
+    or .zip for a bot with files of its own. With
     `learn`, for a bot that has no `scores`, the opponent knows a clone, which has learned from this
     number of pairs of games; these are kept in results/. With `blind` another opponent plays, too,
     which learns nothing about the hand from what the bot plays. The result has a `sentence`, the
@@ -204,14 +206,25 @@ def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
         content = respond_to_clone(victim, clone)
         blind = respond_to_clone(victim, clone, blind=True)
         known = Learned(learn, clone.alike, clone.before)
-    path = asked.out or Path(f"{name_of(victim)}.py")
+    path = asked.out or Path(f"{name_of(victim)}{ending_of(content)}")
     return Opponent(_write(path, content, force=asked.force), blind, known)
 
 
 def _write(path: Path, content: bytes, *, force: bool) -> Path:
-    """Write a bot's file, unless it exists with this content, and return its path."""
-    if not (path.is_file() and path.read_bytes() == content):
-        write_file(path, content, [], force=force)
+    """Write a bot's file, unless it exists with this content, and return its path.
+
+    Raises InputError for another file there without `force`, and for a name with a wrong ending.
+    """
+    is_file = path.is_file()
+    if is_file and path.read_bytes() == content:
+        return path
+    if os.path.lexists(path) and not (force and is_file):
+        how = "--force replaces it" if is_file else "it is not a file"
+        raise InputError(f"{path}: exists already; {how}")
+    if path.suffix != (ending := ending_of(content)):
+        raise InputError(f"{path}: the file of this opponent ends in {ending}")
+    with naming(path, OSError), replacing(Path(os.path.realpath(path))) as part:
+        part.write_bytes(content)
     return path
 
 
@@ -220,7 +233,7 @@ def _play_content(
 ) -> list[float]:
     """Return the score in each pair of an opponent whose file is not kept."""
     with scratch_folder() as folder:
-        file = folder / f"{name_of(victim)}.py"
+        file = folder / f"{name_of(victim)}{ending_of(content)}"
         file.write_bytes(content)
         with _play(_meet(victim, file, pairs, seed), executor, shown) as store:
             return _scores(store, pairs)

@@ -41,7 +41,7 @@ _PLAYED = ("pairs", "learn", "workers", "out", "force", "blind")
 )
 @venue_options(*ON_THIS_MACHINE)
 @click.option(
-    "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
+    "--out", "-o", type=PATH, metavar="FILE", help="The opponent.  [default: probe-BOT.py]"
 )
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @click.option("--blind", is_flag=True, help="Also play without inferring BOT's hand.")

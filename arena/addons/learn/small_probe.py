@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from arena.addons import hook
-from arena.addons.learn.opponents import FALLS_BACK, NO_SCORES, question
+from arena.addons.learn.opponents import FALLS_BACK, NO_SCORES, ending_of, question
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -75,8 +75,9 @@ def _is_scored(victim: Entry, rules: Rules) -> bool:
     lane = None if victim.lane == "inproc" else victim.lane
     with scratch_folder() as folder:
         for scored in (False, True):
-            file = folder / f"question{scored}.py"
-            file.write_bytes(question(victim, scored=scored))
+            content = question(victim, scored=scored)
+            file = folder / f"question{scored}{ending_of(content)}"
+            file.write_bytes(content)
             try:
                 with asking(resolve(str(file), lane=lane), rules) as make:
                     make(0, 0)

@@ -13,13 +13,12 @@ from typing import Final
 
 from arena.addons.programs import builder
 from arena.addons.programs.builder import PIECE
-from arena.entries.archive import MOST_DATA, MOST_FILES, read_archive
+from arena.entries.archive import MOST_DATA, MOST_FILES, MOST_ZIP, make_archive, read_archive
 from arena.entries.entry import Entry
 from arena.entries.file import own_cache, read_file, replacing
 from arena.entries.identity import COPY, hash_command
 from arena.entries.layout import check_name
 from arena.entries.needs import why_hidden
-from arena.entries.pack import MOST_PACKED, make_archive
 from arena.entries.program import SYSTEM
 from arena.entries.syntax import check_archive
 from arena.errors import InputError, escape
@@ -60,7 +59,7 @@ def build(
     """
     key = hash_command(words, files, [])
     with suppress(OSError, RuntimeError, InputError, ImportError):
-        return read_archive(read_file(_place(key), MOST_PACKED, links=False))
+        return read_archive(read_file(_place(key), MOST_ZIP, links=False))
     try:
         find_bubblewrap()
         both = _check(_build(words, files, key, waiting), files)

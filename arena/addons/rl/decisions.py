@@ -247,9 +247,7 @@ def find_opponent(given: object) -> Opponent:
 def _of_spec(spec: str) -> Opponent:
     """Return the bot of a spec, loaded."""
     if spec.endswith(".npz"):
-        raise InputError(
-            f"opponent {spec!r}: weights without a bot; `arena pack bot.py weights.npz` makes one"
-        )
+        raise InputError(f"opponent {spec!r}: weights without a bot; give the folder of both")
     try:
         entry = resolve(spec)
     except InputError as error:

@@ -78,7 +78,7 @@ def test_a_folder_is_kept_with_what_its_build_made(
 def test_the_same_program_is_refused_in_any_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its folder, a copy, and packed: the hash is that of its files."""
+    """Its folder, a copy, and as stored: the hash is that of its files."""
     monkeypatch.setattr(submission, "run_check", accept)
     folder = write_program(tmp_path / "first")
     with a_league(tmp_path / "club") as league:
@@ -93,7 +93,7 @@ def test_the_same_program_is_refused_in_any_form(
 
 @pytest.mark.slow
 def test_programs_come_by_the_inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder, a file and a packed file, named without their endings; a wrong one has a reason."""
+    """A folder, a file and a program, named without their endings; a wrong one has a reason."""
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club") as league:
         inbox = league.folder / "inbox"

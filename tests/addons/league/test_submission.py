@@ -258,6 +258,21 @@ def test_two_that_submit_at_once_lose_nothing(
         league.desk.submit(str(third), "other", "Bob")
 
 
+def test_a_zip_is_the_bot_of_its_folder(league: League, tmp_path: Path) -> None:
+    """It is stored as a zip of the same bytes; one without a bot is refused."""
+    (tmp_path / "folder").mkdir()
+    shutil.copy(write_bot(tmp_path), tmp_path / "folder" / "bot.py")
+    (tmp_path / "folder" / "data.txt").touch()
+    path = shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path, "folder")
+    version = league.desk.submit(path, "mine")
+    assert version.spec.endswith(".zip")
+    with pytest.raises(Refused, match="the same as mine 1 of mine"):
+        league.desk.submit(str(tmp_path / "folder"), "mine")
+    (tmp_path / "mine.zip").write_bytes(b"PK")
+    with pytest.raises(Refused, match="the zip is damaged"):
+        league.desk.submit(path, "mine")
+
+
 @pytest.mark.parametrize("swapped", ["own.txt", "own"])
 def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
@@ -279,7 +294,7 @@ def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
         (folder / swapped).symlink_to(theirs)
         return found
 
-    monkeypatch.setattr("arena.entries.pack.find_files", look_and_swap)
+    monkeypatch.setattr("arena.entries.program.find_files", look_and_swap)
     with pytest.raises(Refused, match="own"):
         league.desk.submit(str(folder), "mine")
     assert not [*(league.folder / "bots").iterdir()]

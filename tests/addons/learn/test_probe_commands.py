@@ -76,13 +76,14 @@ def stranger(tmp_path: Path) -> Path:
 def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Path) -> None:
     """Which plays without the folder, and replaces no other file."""
     words = ("--pairs", "1", "--quiet")
-    done = arena("probe", "./first/", "--out", "against.py", *words)
+    done = arena("probe", "./first/", "--out", "against.zip", *words)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("first loses ")
     for path in stranger.iterdir():
         path.unlink()
-    done = arena("play", "./against.py", "uniform", "--pairs", "1", "--json")
+    done = arena("play", "./against.zip", "uniform", "--pairs", "1", "--json")
     assert json.loads(done.stdout)["forfeits"] == 0
+    (stranger.parent / "against.py").touch()
     message = refusal(arena, "probe", "greedy", "--out", "against.py", *words)
     assert message == "against.py: exists already; --force replaces it"
     assert arena("probe", "greedy", "--out", "against.py", "--force", *words).returncode == 0
@@ -97,11 +98,14 @@ MISTAKES = [
     (("cmd:cat",), "bot 'cmd:cat': it has no method scores(games); --learn PAIRS learns it"),
     (("nobody",), "bot 'nobody': no bot 'nobody' in bots/"),
     (("greedy(depth=3)",), "bot 'greedy': got an unexpected keyword argument 'depth'"),
-    (("first/bot.py",), "bot 'probe-bot.py': does not start: ModuleNotFoundError: No module named"),
+    (
+        ("first/bot.py",),
+        "bot 'probe-bot.zip': does not start: ModuleNotFoundError: No module",
+    ),
     (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
     (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
     (("uniform", "--learn", "0"), "Invalid value for '--learn'"),
-    (("greedy", "--out", "probe"), "probe: a bot's file ends in .py"),
+    (("greedy", "--out", "probe"), "probe: the file of this opponent ends in .py"),
 ]
 
 
@@ -122,7 +126,7 @@ def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None
     (tmp_path / "odd.py").write_text(source + BESIDE)
     message = refusal(arena, "probe", "./odd.py", "--pairs", "2")
     assert message.startswith("odd: it has forfeited a game: illegal action 17")
-    assert (tmp_path / "probe-odd.py").exists()
+    assert (tmp_path / "probe-odd.zip").exists()
 
 
 @pytest.mark.study
@@ -132,7 +136,7 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     first = arena(*words, "--workers", "1")
     assert first.returncode == 0, first.stderr
     assert re.search(r"^it knows only a clone, learned from 9 pairs: ", first.stdout, re.M)
-    opponent = (tmp_path / "probe-uniform.py").read_bytes()
+    opponent = (tmp_path / "probe-uniform.zip").read_bytes()
     (folder,) = (tmp_path / "results").iterdir()
     starts = (folder / "run.log").read_text().count("ready: ")
     assert starts
@@ -141,9 +145,9 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     assert document["sentence"] == first.stdout.splitlines()[0]
     assert document["clone"]["pairs"] == 9
     assert document["clone"]["before"] < 0.7  # it would be 1 for the moves of apprentice itself
-    assert (tmp_path / "probe-uniform.py").read_bytes() == opponent
+    assert (tmp_path / "probe-uniform.zip").read_bytes() == opponent
     assert (folder / "run.log").read_text().count("ready: ") == starts
-    longer = arena("probe", "uniform", "--learn", "17", "--pairs", "1", "--out", "b.py")
+    longer = arena("probe", "uniform", "--learn", "17", "--pairs", "1", "--out", "b.zip")
     assert re.search(r"learned from 17 pairs: ", longer.stdout)
 
 

@@ -305,7 +305,7 @@ def test_what_cannot_be_an_opponent_is_named() -> None:
     """In one line, before a game begins; and what fails in one, too."""
     for options, message in (
         ({"opponent": "greedi"}, "opponent 'greedi': no bot .*; did you mean greedy"),
-        ({"opponent": "./weights.npz"}, "'./weights.npz': weights without a bot; `arena pack"),
+        ({"opponent": "./weights.npz"}, "'./weights.npz': weights without a bot; give the folder"),
         ({"opponent": "uniform"}, r"'uniform': it has no method scores\(games\), .*'sync'\)$"),
         ({"opponent": Silent}, r"'Silent': it has no method scores\(games\)"),
         ({"opponent": ["greedy", 3]}, "opponent 3: neither a spec, a class nor a function"),

@@ -330,9 +330,12 @@ def _costliest(costly: pd.DataFrame | None, links: Sequence[str]) -> Iterator[Bl
 def _pick_costly(tournament: Tournament, costly: pd.DataFrame | None) -> Iterator[Pick]:
     """Yield the games with the decisions that cost most."""
     for row in plain_rows(costly) if costly is not None else []:
-        two = row["bot"], row["opponent"]
+        two = Pairing(row["bot"], row["opponent"])
         is_first = two in tournament.pairings
-        number = tournament.pairings.index(Pairing(*(two if is_first else two[::-1])))
+        met = two if is_first else Pairing(*two[::-1])
+        if met not in tournament.pairings:
+            continue  # a file of another round
+        number = tournament.pairings.index(met)
         place = Place(number, row["pair"], row["seat"] if is_first else 1 - row["seat"])
         yield Pick(
             place, f"Ply {row['ply']} gave away {100 * row['loss']:.0f} % of the chance to win."

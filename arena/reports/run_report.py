@@ -45,9 +45,9 @@ from arena.tables.findings import describe_city, describe_seat, share_of_city
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
 from arena.tables.table_columns import Column
-from arena.tournament.deals import describe_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
+from arena.tournament.schedule import describe_deals
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from arena.entries.lane import Lane
 from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.deals import check_deals
 from arena.tournament.keys import Bots
+from arena.tournament.schedule import check_deals
 from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
 from arena.tournament.versions import check_made_by, maker_of, minor, versions
 from engine import EngineError, Rules

@@ -22,7 +22,6 @@ from arena.entries.spec import is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.deals import read_deals
 from arena.tournament.keys import (
     EXECUTORS,
     MAX_FAULTS,
@@ -38,6 +37,7 @@ from arena.tournament.keys import (
     Width,
     told,
 )
+from arena.tournament.schedule import read_deals
 from arena.tournament.stop import make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor

@@ -15,9 +15,9 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.store.manifest import manifest_text, read_tournament
-from arena.tournament import deals
-from arena.tournament.deals import read_deals
+from arena.tournament import schedule
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.schedule import read_deals
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record, Rules, to_text
@@ -84,10 +84,10 @@ def test_a_file_must_have_some_deals_and_not_too_many(
     with pytest.raises(InputError, match="No such file"):
         read_deals(str(tmp_path / "none"), STANDARD)
     path.write_text(BOOK)
-    monkeypatch.setattr(deals, "MOST_DEALS", 2)
+    monkeypatch.setattr(schedule, "MOST_DEALS", 2)
     with pytest.raises(InputError, match="3 deals; expected 1 to 2"):
         read_deals(str(path), STANDARD)
-    monkeypatch.setattr(deals, "_MOST_BYTES", 50)
+    monkeypatch.setattr(schedule, "_MOST_BYTES", 50)
     with pytest.raises(InputError, match="larger than 50 bytes"):
         read_deals(str(path), STANDARD)
 
@@ -130,7 +130,7 @@ def test_a_run_goes_on_and_is_verified_without_the_file(
 
 @pytest.mark.slow
 def test_a_config_and_a_call_take_deals(arena: Arena, tmp_path: Path, book: Path) -> None:
-    """As the name of a file, or as the deals."""
+    """As the name of a file, or as the schedule."""
     for number, given in enumerate((book.name, DEALS)):
         text = json.dumps({"bots": ["greedy", "uniform"], "pairs": 2, "deals": given})
         (tmp_path / f"cup{number}.yaml").write_text(text)

@@ -7,6 +7,7 @@ from typing import Final
 REMOVED: Final = {
     "arena play --restrict": "`arena compare` the bot with one that wraps it (arena docs ablate)",
     "arena worth": "`arena docs facts` has the effects of cards, cards.csv how often a taker wins",
+    "arena league page": "`arena report FOLDER` writes the pages of a league, too",
     "arena league history": "`arena league show FOLDER NAME`",
     "arena evaluate": "`arena play BOT --against ladder`, `arena probe` and `arena analyse`",
     "arena.Evaluation": "what arena.run, arena.probe and Results.analyse return",

@@ -39,6 +39,7 @@ ADDONS: Final = {
     "league": Addon(
         {"league": Command("league_commands:league")},
         {"League": "standing:League", "league": "standing:league"},
+        {"write_pages": "league_site:write_pages"},
     ),
     "learn": Addon({"probe": Command("probe_commands:probe")}, {"probe": "probe_bot:probe"}),
     "programs": Addon(hooks={"build": "build:build"}),

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from arena import addons
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
@@ -26,6 +27,7 @@ from arena.cli.options import (
 from arena.cli.picking import has_records, open_records
 from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError, arena_command
+from arena.store.folder import LEAGUE
 
 _SAMPLE = Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
@@ -207,7 +209,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     the time that bots took, and the results of `arena analyse`. Several runs are rated together, as
     by `arena rate`: a bot that is another one than in the first run is NAME@RUN, and a verdict says
     which of the two is stronger. The report of a FILE of game records, as `arena export` writes it,
-    is that of `arena rate`.
+    is that of `arena rate`. Of a league's folder all pages are written, to its site/.
 
     \b
     Example:
@@ -217,6 +219,9 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     import arena
     from arena.store.html_page import check_place
 
+    if out is None and len(runs) == 1 and (runs[0] / LEAGUE).is_file():
+        say(f"report in {addons.hook('write_pages')(runs[0])}")
+        return
     _check_different(runs)
     file = out or _choose_place(runs)
     if file.suffix != ".html":

@@ -84,7 +84,7 @@ EXHIBITS: Final = (
             "arena league new results/club --seed 7 --lane process",
             "arena league submit results/club 'timing(patience=2.5)' --name patient --by Ann",
             "arena league play results/club --quiet",
-            "arena league page results/club",
+            "arena report results/club",
         ),
         "results/club/site/index.html",
         "bots/*.html",

@@ -131,8 +131,9 @@ def test_a_league_of_an_earlier_version_is_opened(
     else:
         assert f"made by version {version.name} (pip install" in refusal(played)
     assert len(library.league(tmp_path / "league").standings) == 2
-    for words in (("show", "league"), ("show", "league", "greedy"), ("page", "league")):
+    for words in (("show", "league"), ("show", "league", "greedy")):
         assert arena("league", *words).returncode == 0
+    assert arena("report", "league").returncode == 0
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ from arena.addons.league.web_commands import invite, web
 from arena.cli.options import (
     LIMITS,
     ON_THIS_MACHINE,
-    PATH,
     QUIET,
     RULES,
     Command,
@@ -39,26 +38,6 @@ from arena.errors import InputError, counted, quote
 
 if TYPE_CHECKING:
     from arena.addons.league.league import RoundResult
-
-
-@click.command()
-@click.argument("folder", type=PATH)
-@json_option
-def page(folder: Path, as_json: bool) -> None:
-    """Write all pages of the league to FOLDER/site.
-
-    The site works offline, and contains no bot's source. feed.json lists news, for a chat.
-
-    \b
-    Example:
-      arena league page results/club
-    """
-    from arena.addons.league.league_site import write_site
-
-    with open_league(folder) as opened:
-        index = write_site(opened)
-    made = {"page": str(index), "feed": str(index.with_name("feed.json"))}
-    print_found(made, [f"wrote {index}"], as_json=as_json)
 
 
 _MOST_GAMES = 1_000_000_000
@@ -297,5 +276,5 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
     print_found(gone, [f"{version.title} is withdrawn"], as_json=as_json)
 
 
-for command in (page, serve, freeze, final, invite, web):
+for command in (serve, freeze, final, invite, web):
     league.add_command(command)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -52,6 +53,12 @@ _MOST_FED = 100
 _MOST_LIVE = 10
 
 _EVENTS: Final = (Column("at", "When (UTC)", "code"), Column("text", "What"))
+
+
+def write_pages(folder: Path) -> Path:
+    """Write all pages of the league in a folder; return the index's path."""
+    with closing(League(folder)) as league:
+        return write_site(league)
 
 
 def write_site(league: League, names: Iterable[str] | None = None) -> Path:

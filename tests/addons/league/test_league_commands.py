@@ -74,9 +74,9 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     history = json.loads(club("league", "show", "club", "mine", "--json").stdout)
     assert [one["number"] for one in history["versions"]] == [1]
     assert history["refusals"][0]["why"] == "the same as mine 1 of Ann"
-    page = json.loads(club("league", "page", "club", "--json").stdout)
-    assert (tmp_path / page["page"]).is_file()
-    assert json.loads((tmp_path / page["feed"]).read_text())["items"]
+    assert club("report", "club").stdout == "report in club/site/index.html\n"
+    assert (tmp_path / "club" / "site" / "index.html").is_file()
+    assert json.loads((tmp_path / "club" / "site" / "feed.json").read_text())["items"]
     gone = json.loads(club("league", "withdraw", "club", "mine", "--json").stdout)
     assert gone == {"bot": "mine", "version": 1, "state": "withdrawn"}
 
@@ -119,7 +119,6 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("withdraw", "club", "nobody"), "no bot 'nobody' in this league"),
         (("withdraw", "club", "greedy"), "greedy: it is of the panel, which stays"),
         (("show", "club", "nobody"), "no bot 'nobody' in this league"),
-        (("page", "nowhere"), "nowhere: no league there"),
         (("serve", "nowhere"), "nowhere: no league there"),
         (("serve", "club", "--workers", "0"), "--workers"),
         (("chow", "club"), "No such command 'chow'"),

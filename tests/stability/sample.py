@@ -84,7 +84,6 @@ KEPT = {
     "ablation": ("ablation",),
     "league": ("league",),
     "games": ("games.jsonl",),
-    "packed": ("packed.py",),
 }
 """What is in each archive of `folders/`."""
 

@@ -55,7 +55,7 @@ def check_going_on(done: Done, manifest: dict[str, Any], *, plays: bool) -> None
 def test_every_format_is_kept() -> None:
     """Of 1.0.0 and of each later version that has another format."""
     assert RELEASED[0].name == "1.0.0"
-    assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT}
+    assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT, "packed"}
     assert len(BEFORE) > 2
 
 
@@ -138,12 +138,17 @@ def test_a_league_of_an_earlier_version_is_opened(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
-def test_records_and_bots_of_an_earlier_version_are_read(
+def test_records_of_an_earlier_version_are_read(
     version: Path, tmp_path: Path, arena: Arena
 ) -> None:
-    """Records are replayed, and a packed bot is refused: its folder is the bot."""
-    unpack(tmp_path, version, "games", "packed")
+    """They are replayed."""
+    unpack(tmp_path, version, "games")
     assert arena("replay", "games.jsonl").returncode == 0
+
+
+def test_a_bot_that_version_1_has_packed_is_refused(tmp_path: Path, arena: Arena) -> None:
+    """Its folder is the bot."""
+    unpack(tmp_path, RELEASED[0], "packed")
     line = refusal(arena("play", "./packed.py", "uniform", "--pairs", "1"))
     assert "bot './packed.py': written by `arena pack`, which has left" in line
 

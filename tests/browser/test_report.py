@@ -160,7 +160,7 @@ def test_40_variants_have_40_names_of_which_none_is_cut(
     axes = [axis for axis in page.evaluate(AXES) if any("(" in text for text in axis)]
     names = {*axes[0]}
     assert len(names) == 40
-    assert "ismcts(e=0.15, t=1.1)" in names
+    assert max(map(len, names)) <= 28
     assert len(axes) == 6
     assert all(len({*axis}) == len(axis) >= 39 and {*axis} <= names for axis in axes)
     assert {*page.locator(".rung .name").all_text_contents()} == names
@@ -169,7 +169,6 @@ def test_40_variants_have_40_names_of_which_none_is_cut(
     assert names <= {*choices.all_text_contents()}
     for place in (".rung .name", ".sheet tbody :is(th, td)"):
         assert page.locator(place).evaluate_all(HIDDEN) == []
-    assert "iterations=400" in page.locator(".ladder .names").inner_text()
     page.locator("#table-standings input").fill("iterations=400 1.1")
     assert {row[1][:6] for row in rows_of(page, "standings")} == {"ismcts"}
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")

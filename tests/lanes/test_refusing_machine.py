@@ -51,11 +51,6 @@ items = run_check(Order("greedy", "process"))
 assert next(items).status == "ok"
 items.close()
 """,
-    "site": """
-from arena.addons.cluster import wire as host
-from arena.lanes.launch import Program
-assert Program(host.PROGRAM, stdin=subprocess.DEVNULL).process.wait() == 0
-""",
     "worker": """
 import os, socket
 from arena.executors import worker_process

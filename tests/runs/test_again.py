@@ -61,9 +61,9 @@ def files(folder: Path) -> dict[str, bytes]:
 )
 def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kind: str) -> None:
     """By its manifest alone, which lies elsewhere."""
-    before = {*folder.glob("results/*")}
+    before = {*folder.glob("results/*/")}
     assert run_here(folder, *COMMANDS[kind].split()).returncode == 0
-    (out,) = {*folder.glob("results/*")} - before
+    (out,) = {*folder.glob("results/*/")} - before
     out = out / "set_bonus=5" if kind == "ablate" else out
     manifest = folder / f"{kind}.json"
     manifest.write_bytes((out / "manifest.json").read_bytes())
@@ -71,7 +71,7 @@ def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kin
     done = run_here(folder, "run", manifest.name, "--out", str(again), "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert files(again) == files(out)
-    assert len(files(again)) >= 16
+    assert len(files(again)) >= 12
     if "compare" in COMMANDS[kind]:
         assert "repeat with: arena compare denier" in done.stdout
 

@@ -161,7 +161,7 @@ TIRES = (
     "        assert self.rng.random() < 0.98\n"
     "        return view.legal[0]"
 )
-TABLES = ("standings", "head_to_head", "win_types", "verdicts", "seats")
+TABLES = ("standings", "head_to_head", "win_types", "verdicts", "wins")
 
 
 class InThisProcess:

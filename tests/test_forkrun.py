@@ -229,11 +229,11 @@ def test_what_cannot_be_trusted_is_no_success(
 def test_a_folder_is_made_once_for_all_processes(tmp_path: Path) -> None:
     """By the fixture `once`, which needs no other plugin."""
     tests = [
-        "test_folder.py::test_only_what_people_open_is_at_the_top",
-        "test_glance.py::test_a_run_has_ended_when_its_manifest_is_that_of_its_store",
+        "store/test_folder.py::test_only_what_people_open_is_at_the_top",
+        "cli/test_mistakes.py::test_the_library_says_the_same_of_a_bots_file",
     ]
     config = ["-p", "no:xdist", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml"), "-m", ""]
-    status, printed = run(tmp_path, *config, *(str(ROOT / "tests/store" / test) for test in tests))
+    status, printed = run(tmp_path, *config, *(str(ROOT / "tests" / test) for test in tests))
     assert status == 0, printed
     assert "2 passed in" in printed
     assert [path.parent.name for path in tmp_path.rglob("duel.ready")] == ["base"]

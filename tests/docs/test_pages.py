@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections.abc import Iterable
 
-import pytest
 import yaml
 
 import arena
@@ -26,7 +25,6 @@ from engine import encoding, play_game, record
 from engine.encoding import Field
 from tests import ROOT, markdown
 from tests.addons.rl.ground_truth import PATH, VARIANTS
-from tests.conftest import Arena
 
 ROW = re.compile(r"\| `(\w+)` \| `(\S+)` \| \w")
 
@@ -133,14 +131,6 @@ def test_every_option_is_explained() -> None:
 
 
 HELP = (ROOT / "docs" / "help.md").read_text()
-
-
-@pytest.mark.slow
-def test_its_command_prints_the_block(arena: Arena) -> None:
-    """The one that the form for faults asks for, too."""
-    (command,) = markdown.commands(HELP)
-    assert command.startswith("arena ")
-    assert arena(*command.split()[1:]).stdout.startswith("```text\n")
 
 
 def test_the_bibtex_is_the_citation_file() -> None:

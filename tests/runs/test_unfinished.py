@@ -191,7 +191,8 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
             writers[f"{name}.csv"](file)
             file.seek(0)
             table = pd.read_csv(file)
-            keys = [key for key in ("bot", "opponent", "seat") if key in table]
+            keys = ["bot", "opponent", "seat", "round", "source"]
+            keys = [key for key in keys if key in table]
             table = table.sort_values(keys, ignore_index=True)
             found[name] = table[sorted(table)]
     return found

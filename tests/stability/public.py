@@ -24,7 +24,7 @@ import arena.differences
 import arena.tables
 import engine
 from arena.addons.league.league_settings import Settings
-from arena.cli import cli
+from arena.cli import cli, find_commands
 from arena.lanes import messages
 from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS
 from arena.tables.table_columns import TableColumns
@@ -54,6 +54,7 @@ def public() -> Iterator[str]:
     yield from _columns()
     for kind, message in _TO_BOTS.items():
         yield from _message(kind, message)
+    find_commands()  # those of add-ons are loaded when they are looked up
     yield from _command("arena", cli)
 
 

@@ -266,13 +266,14 @@ def find_family(pid: int) -> list[psutil.Process]:
 
 
 def wait_for(family: list[psutil.Process]) -> None:
-    """Kill what is left of the descendants of a killed process, and wait for the end of each.
+    """Kill what is left of the descendants of a killed process, and wait for those adopted here.
 
-    Those that this process has adopted (the first process of each jail) would else stay in the
-    table of processes until this one ends.
+    They (the first process of each jail) would else stay in the table of processes until this one
+    ends. Where orphans are not adopted, another process waits for them, which may take its time.
     """
     kill_all(family)
-    psutil.wait_procs(family, timeout=1)
+    if _adopting:
+        psutil.wait_procs(family, timeout=1)
 
 
 def adopt_orphans() -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 from random import Random
 from unittest.mock import Mock
 
+import psutil
 import pytest
 
 from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.cleanup import FOLDER_VARIABLE, sweep
+from arena.lanes.cleanup import FOLDER_VARIABLE, sweep, wait_for
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
@@ -200,3 +201,17 @@ def test_what_a_process_holds_is_read_once_it_has_begun(
         process.kill()
         process.start()
         assert process.pid not in (None, first)
+
+
+@pytest.mark.parametrize("adopts", [False, True])
+def test_only_who_adopts_orphans_waits_for_them(
+    monkeypatch: pytest.MonkeyPatch, adopts: bool
+) -> None:
+    """Others are not their parent: in a container whose first process waits for none, a second."""
+    waited: list[object] = []
+    monkeypatch.setattr("arena.lanes.cleanup._adopting", adopts)
+    monkeypatch.setattr(psutil, "wait_procs", lambda family, **_: waited.append(family))
+    with subprocess.Popen(["sleep", "60"]) as orphan:
+        wait_for([psutil.Process(orphan.pid)])
+        assert orphan.wait() == -signal.SIGKILL
+    assert len(waited) == adopts

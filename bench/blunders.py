@@ -30,7 +30,7 @@ from arena.entries.resolve import resolve
 from arena.executors.judge_chunk import judge_here
 from arena.runs.judge_games import find_judge, second_judge
 from arena.store.finished import Game
-from arena.store.mistakes import DISPUTED
+from arena.store.judge import DISPUTED
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Judged, Recorded
 from arena.tournament.keys import JUDGE, WORLDS

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from arena.check import GAMES
-from arena.entries.lane import Lane
+from arena.entries.spec import Lane
 from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Fault

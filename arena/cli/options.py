@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
-from arena.entries.lane import HERE
+from arena.entries.spec import HERE
 from arena.errors import InputError, escape_lines
 from arena.tokens import hide_secrets
 from arena.tournament import keys

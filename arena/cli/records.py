@@ -41,11 +41,11 @@ from arena.cli.picking import (
     read_record,
 )
 from arena.cli.starting import find_venue
-from arena.entries.lane import LANES
+from arena.entries.spec import LANES
 from arena.errors import InputError, arena_command, escape_lines, shell_line
 
 if TYPE_CHECKING:
-    from arena.entries.lane import Lane
+    from arena.entries.spec import Lane
     from arena.store.finished import Game
     from arena.tournament.config import BotEntry
     from arena.tournament.keys import Naming

@@ -28,7 +28,7 @@ from arena.errors import InputError
 if TYPE_CHECKING:
     from arena.check.item import Item, Order
     from arena.entries.entry import Entry
-    from arena.entries.lane import Lane
+    from arena.entries.spec import Lane
 
 
 @click.command()

@@ -36,13 +36,14 @@ from arena.entries.identity import (
     hash_source,
     read_parts,
 )
-from arena.entries.lane import HERE, Lane
 from arena.entries.needs import check_needs, locate
 from arena.entries.program import ZIP, Program, is_program, read_folder, read_program
 from arena.entries.spec import (
     COMMAND,
+    HERE,
     OBJECT,
     PERSON,
+    Lane,
     Spec,
     check_label,
     default_label,

@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from arena.entries.syntax import parse_expression
 from arena.errors import InputError
@@ -211,3 +211,11 @@ def _has_text_keys(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _has_text_keys(value[key]) for key in value)
     return not isinstance(value, list | tuple) or all(map(_has_text_keys, value))
+
+
+Here: TypeAlias = Literal["inproc", "process", "jail"]
+HERE: Final[tuple[Here, ...]] = get_args(Here)
+"""The lanes of bots that run on the machine that plays."""
+
+Lane: TypeAlias = Literal["inproc", "process", "jail", "remote"]
+LANES: Final[tuple[Lane, ...]] = get_args(Lane)

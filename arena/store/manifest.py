@@ -9,8 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.entries.entry import Entry, check_labels
-from arena.entries.lane import Lane
-from arena.entries.spec import check_label
+from arena.entries.spec import Lane, check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.keys import Bots

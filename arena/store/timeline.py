@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from arena.store.board import Card, Layout, Looks
-from arena.store.mistakes import describe_decision
+from arena.store.judge import describe_decision
 from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from engine import (
     CITY,

@@ -14,7 +14,7 @@ from arena.errors import InputError
 from arena.statistics.intervals import Moments
 from arena.store.csv_files import parse_table
 from arena.store.folder import ANALYSIS, locate
-from arena.store.mistakes import MISTAKES as PHRASES
+from arena.store.judge import MISTAKES as PHRASES
 from arena.tables.run_games import add_rows, interval, make_table
 from arena.tables.table_columns import MEAN_END, list_columns
 from arena.tournament import keys

@@ -16,9 +16,8 @@ from msgspec import Meta
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.lane import HERE, LANES, Here, Lane
 from arena.entries.resolve import Code, resolve
-from arena.entries.spec import is_address, is_file
+from arena.entries.spec import HERE, LANES, Here, Lane, is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits

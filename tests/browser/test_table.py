@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.addons.table import hall
+from arena.addons.table import session
 from arena.addons.table.server import write_page
 from tests.addons.table import Client, running
 from tests.addons.table.bots import BROKEN, HOSTILE, LOWEST
@@ -34,7 +34,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def _same_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deal the same cards each time, and judge in fewer worlds, which takes less time."""
     monkeypatch.setattr("arena.addons.table.server.secrets.randbelow", lambda _: 0)
-    monkeypatch.setattr(hall, "WORLDS", 8)
+    monkeypatch.setattr(session, "WORLDS", 8)
 
 
 def begin(page: Any, bot: str = "greedy", begins: str = "me") -> None:

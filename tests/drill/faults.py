@@ -255,7 +255,7 @@ FAULTS = [
     ),
     Fault(
         "the bot's hand sent to the page",
-        "arena/addons/table/hall.py",
+        "arena/addons/table/session.py",
         "seat=self.person, ending=said",
         "seat=None, ending=said",
         "tests/addons/table/test_hall.py::test_no_byte_depends_on_what_the_person_cannot_know",

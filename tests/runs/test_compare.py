@@ -19,8 +19,8 @@ from arena.differences.comparison import (
     judge_compared,
 )
 from arena.differences.paired import PairedGame, PairedGames, _list_decided
-from arena.entries.lane import LANES
 from arena.entries.resolve import resolve
+from arena.entries.spec import LANES
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET

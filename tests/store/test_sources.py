@@ -22,7 +22,7 @@ from arena.store.board import Layout, group
 from arena.store.curve import find_beliefs, find_chances, find_curve
 from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.html_page import frame, is_replay, render_replay, tabulate
-from arena.store.mistakes import DISPUTED, MISTAKES, describe_decision, name_mistake
+from arena.store.judge import DISPUTED, MISTAKES, describe_decision, name_mistake
 from arena.store.timeline import make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from arena.tournament.keys import NAMINGS, Naming

@@ -10,7 +10,7 @@ import pytest
 
 from arena.store.csv_files import csv_writer
 from arena.store.folder import ANALYSIS
-from arena.store.mistakes import DISPUTED
+from arena.store.judge import DISPUTED
 from arena.store.store import Store
 from arena.tables.losses import (
     AGAIN,

@@ -24,8 +24,7 @@ from arena.reports.games import Place
 from arena.runs.judge_games import Ask, Judge, find_judge, judge_again, judge_games
 from arena.store.finished import Game
 from arena.store.folder import JUDGED, write_text
-from arena.store.judge import JudgedGames
-from arena.store.mistakes import describe_decision
+from arena.store.judge import JudgedGames, describe_decision
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament import keys

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from arena.entries.file import read_file
-from arena.entries.lane import HERE, Here
+from arena.entries.spec import HERE, Here
 from arena.errors import InputError, naming
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text

@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from arena.addons.learn.clone import learn_clone, play_to_learn
 from arena.addons.learn.opponents import (
     HOW,
     NO_SCORES,
     SOMEBODY,
     ending_of,
+    learn_clone,
     name_of,
+    play_to_learn,
     respond_to,
     respond_to_clone,
 )

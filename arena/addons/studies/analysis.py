@@ -26,8 +26,7 @@ from arena.runs.judge_games import (
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game
 from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
-from arena.store.judge import JudgedGames
-from arena.store.mistakes import describe_decision
+from arena.store.judge import JudgedGames, describe_decision
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions

@@ -290,7 +290,7 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
-    from arena.store.mistakes import DISPUTED
+    from arena.store.judge import DISPUTED
     from arena.tables.summary import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
@@ -370,7 +370,7 @@ def _format_worst(
     target: Path, bots: Sequence[str], analysis: Analysis, names: Names
 ) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
-    from arena.store.mistakes import DISPUTED
+    from arena.store.judge import DISPUTED
     from arena.tables.summary import plain_rows
 
     worst, again = analysis.worst, analysis.decisions["mistake"].dropna()

@@ -22,8 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from arena.addons.table.hall import Hall, TableGame
-from arena.addons.table.session import Match, Records, Session
+from arena.addons.table.session import Hall, Match, Records, Session, TableGame
 from arena.entries.catalogue import STRENGTHS, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape

@@ -1,19 +1,27 @@
-"""Play one game of a person and a bot, or of two bots, and keep the records of persons' games."""
+"""Play one game of a person and a bot, or of two bots; keep those that are open, and records."""
 
 from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, Final
 
 from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, arena_command
+from arena.lanes.cleanup import remove_folder
 from arena.lanes.limits import Limits
-from arena.lanes.process import BotProcess
-from arena.store.finished import Game
+from arena.lanes.process import BotProcess, bot_process
+from arena.runs.judge_games import describe_judge, review_record
+from arena.store.finished import Game, game_timeline
+from arena.store.timeline import make_timeline
 from arena.tournament.keys import Naming
 from arena.tournament.match import (
     Finished,
@@ -27,8 +35,9 @@ from arena.tournament.match import (
 from arena.tournament.players import RemotePlayer
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Timing
-from engine import STANDARD, Record, Rules, State, points
-from engine.state import Seat
+from engine import STANDARD, TAKE, Action, Record, Rules, Seat, State, View, points
+from engine.cards import CHARS
+from engine.errors import show
 
 LIMITS = Limits()
 """The limits of bots: those of `arena play`."""
@@ -167,3 +176,224 @@ class Records:
             raise ArenaError(
                 f"{self.path}: {error.strerror or error}; the record: {line}"
             ) from None
+
+
+MOST_OPEN: Final = 8
+"""The most games under way at once: each has one or two processes of bots."""
+
+WORLDS: Final = 200
+"""Sampled worlds in which a judge tries each action: a game takes some 3 s of processor time."""
+
+_MOST_KEPT: Final = 32
+_PATIENCE: Final = 5.0  # seconds to wait for a game's end
+_VALUER: Final = "champion"
+_one_at_a_time = threading.Lock()
+
+
+class TableGame:
+    """A game in a thread: of the person and a bot, or of two bots, whose game is not recorded.
+
+    `news` is what the page shows; each has a `version`, which counts them. `folder` is a new folder
+    for the processes of the bots.
+    """
+
+    def __init__(
+        self, match: Match, records: Records, folder: Path, session: Session | None = None
+    ) -> None:
+        self.match = match
+        self.records = records
+        self.folder = folder
+        self.session = session
+        self.person: Seat | None = next((seat for seat in (0, 1) if seat not in match.bots), None)
+        self.news: dict[str, Any] = {"version": 0, "over": False}
+        self._line: int | None = None
+        self._awaited: View | None = None
+        self._answers: SimpleQueue[Action | None] = SimpleQueue()
+        self._leaving = self._has_quit = False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._publish("begins")
+
+    @property
+    def title(self) -> str:
+        """Who plays whom, in the order of the seats."""
+        return " against ".join(self.match.fixture.labels)
+
+    def start(self) -> None:
+        """Begin the game."""
+        self._thread.start()
+
+    def leave(self) -> None:
+        """End the game soon, even while a bot is thinking; a person's game is recorded."""
+        with self._lock:
+            self._leaving, self._awaited = True, None
+        self._answers.put(None)
+
+    def join(self) -> None:
+        """Wait for the end of the game, for some seconds at most."""
+        self._thread.join(_PATIENCE)
+
+    def act(self, ply: int, char: str) -> None:
+        """Accept the person's action for a ply.
+
+        Raises InputError if it is not legal there, and if the game does not wait for an action at
+        this ply: a second tab may have been faster.
+        """
+        with self._lock:
+            seen = self._awaited
+            if seen is None or len(seen.history) != ply:
+                raise InputError(f"ply {ply}: the game does not wait for an action there")
+            action = CHARS.find(char) if len(char) == 1 else -1
+            if action not in seen.legal:
+                legal = " ".join(CHARS[one] for one in seen.legal)
+                raise InputError(f"action {show(char)}: not legal; legal: {legal}")
+            self._awaited = None
+        self._answers.put(action)
+
+    def judge(self) -> dict[str, Any]:
+        """Return the timeline of the finished game with the loss of each decision."""
+        if self.match.game is None:
+            raise InputError("the game has not been played to its end")
+        record, name = self.match.game.record, self.match.fixture.name
+        with _one_at_a_time:
+            judged = review_record(record, name=name, worlds=WORLDS)
+        judge = describe_judge(worlds=WORLDS)
+        return game_timeline(self.match.game, by=resolve(_VALUER), judged=judged, judge=judge)
+
+    def begin(self) -> None:
+        """Do nothing: a person needs no start."""
+
+    def end(self) -> None:
+        """Do nothing: a person has nothing to close."""
+
+    def choose(self, seen: View, /) -> Action:
+        """Return the action that the page sends; a forced action is chosen automatically."""
+        if len(seen.legal) == 1:
+            return seen.legal[0]
+        with self._lock:
+            self._awaited = None if self._leaving else seen
+        or_take = ", or take" if TAKE in seen.legal else ""
+        self._publish("yours", f"Your turn: play a card{or_take}.")
+        action = self._answers.get()
+        if action is None:
+            raise Quit
+        return action
+
+    def _run(self) -> None:
+        phase, error = "failed", "an error of the arena: see its terminal"
+        try:
+            self._play()
+            phase = "ended"
+        except Quit:
+            phase = "left"
+        except ArenaError as problem:  # for example, the record cannot be written
+            error = str(problem)
+        finally:
+            remove_folder(self.folder)
+            said = {"failed": f"The game has failed: {error}", "left": "The game was left."}
+            self._publish(phase, said.get(phase, ""))
+
+    def _play(self) -> None:
+        try:
+            with self._processes() as processes:
+                self.match.play(self, processes, self._hear)
+        finally:
+            if self.person is not None:
+                self._line = self.records.keep(self.match)
+
+    @contextmanager
+    def _processes(self) -> Iterator[dict[Seat, BotProcess]]:
+        rules = self.match.state.rules
+        with ExitStack() as stack:
+            processes = {}
+            for seat, entry in self.match.bots.items():
+                folder = self.folder / str(seat)
+                folder.mkdir()
+                process = bot_process(entry, rules, LIMITS, folder, self._look_up)
+                processes[seat] = stack.enter_context(process)
+            yield processes
+
+    def _look_up(self) -> None:
+        """Raise Quit if the game is to be left; this is called repeatedly while a bot thinks.
+
+        It is raised only once, because cleaning up after a bot's process calls this, too.
+        """
+        if self._leaving and not self._has_quit:
+            self._has_quit = True
+            raise Quit
+
+    def _hear(self, history: bytes | None) -> None:
+        """Publish that a bot must choose next."""
+        if history is not None:
+            label = self.match.bots[self.match.state.to_act].label
+            self._publish("bot", f"{label} is thinking\N{HORIZONTAL ELLIPSIS}")
+
+    def _publish(self, phase: str, said: str = "") -> None:
+        """Replace the news; until the end those of a person's game depend only on the View."""
+        labels = self.match.fixture.labels
+        if phase == "ended" and self.match.game:
+            timeline = game_timeline(self.match.game, by=resolve(_VALUER))
+        else:
+            timeline = make_timeline(
+                self.match.record, players=labels, seat=self.person, ending=said
+            )
+        over = phase in ("ended", "left", "failed")
+        self.news = {
+            "version": self.news["version"] + 1,
+            "phase": phase,
+            "over": over,
+            "seat": self.person,
+            "line": self._line,
+            "file": str(self.records.path),
+            "bot": self.session and self.session.spec,
+            "command": self.session.command if self.session and phase == "ended" else "",
+            "timeline": timeline,
+        }
+
+
+class Hall:
+    """The games of a server by id ("1" and so on); `folder` holds the folders of their bots."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._games: dict[str, TableGame] = {}
+        self._numbers = count(1)
+
+    def open(self, match: Match, records: Records, session: Session | None = None) -> str:
+        """Start a game, and return its id; the oldest ended game may be removed.
+
+        Raises InputError if too many games are under way.
+        """
+        with self._lock:
+            ended = [number for number, game in self._games.items() if game.news["over"]]
+            if len(self._games) - len(ended) >= MOST_OPEN:
+                raise InputError(f"{MOST_OPEN} games are under way; leave one of them first")
+            if len(self._games) >= _MOST_KEPT:
+                del self._games[ended[0]]
+            number = str(next(self._numbers))
+            folder = self.folder / number
+            folder.mkdir()
+            self._games[number] = TableGame(match, records, folder, session)
+            self._games[number].start()
+        return number
+
+    def find(self, number: str) -> TableGame:
+        """Return the game with an id; raises LookupError."""
+        return self._games[number]
+
+    def listing(self) -> list[dict[str, str]]:
+        """Return the games as data, the newest first."""
+        games = reversed([*self._games.items()])
+        return [
+            {"id": number, "title": game.title, "phase": game.news["phase"]}
+            for number, game in games
+        ]
+
+    def close(self) -> None:
+        """Leave all games, and wait for their ends."""
+        games = [*self._games.values()]
+        for game in games:
+            game.leave()
+        for game in games:
+            game.join()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.learn.clone import learn_clone, play_to_learn
+from arena.addons.learn.opponents import learn_clone, play_to_learn
 from arena.batch import learner
 from arena.batch.learner import Choices
 from tests.rogues import first

@@ -16,7 +16,7 @@ import pytest
 import arena as library
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.store.mistakes import DISPUTED, MISTAKES
+from arena.store.judge import DISPUTED, MISTAKES
 from tests.conftest import Arena, Once, run_here, start_command
 from tests.kills import count_judged
 from tests.waiting import until

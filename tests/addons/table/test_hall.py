@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 import arena as library
-from arena.addons.table import hall
-from arena.addons.table.hall import MOST_OPEN, TableGame
+from arena.addons.table import session
+from arena.addons.table.session import MOST_OPEN, TableGame
 from arena.errors import ArenaError
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.runs.judge_games import review_record
@@ -200,7 +200,7 @@ def test_every_decision_of_a_finished_game_is_judged(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of both seats; the numbers are those of the judge for this game."""
-    monkeypatch.setattr(hall, "WORLDS", 8)
+    monkeypatch.setattr(session, "WORLDS", 8)
     path = client.begin("uniform", begins="me")
     last = client.play(path)
     timeline = client.ask(f"{path}/judge", {})

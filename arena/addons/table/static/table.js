@@ -155,7 +155,8 @@
       this.title.replaceChildren(makeLabel(timeline.players.join(" against ")));
       document.title = `${phase === "yours" ? "Your turn: " : ""}${timeline.players.join(" against ")} \u2013 ${TITLE}`;
       this.leaveButton.hidden = news.over;
-      const inBoard = this.place.querySelector(".arena-board")?.contains(document.activeElement);
+      const focused = document.activeElement; // the place itself, while the bot of the last card thinks
+      const inBoard = focused === this.place || this.place.querySelector(".arena-board")?.contains(focused);
       this.view(timeline, seat !== null);
       if (inBoard) ((this.sign !== "T" && this.place.querySelector(".hand .act")) || this.place).focus();
       if (news.over) this.showEnd();

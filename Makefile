@@ -30,7 +30,7 @@ lint: .venv/test  ## ruff and mypy
 	$(RUFF)
 	$(BIN)/mypy
 
-test: .venv/test  ## what must pass after every change: 3 to 8 minutes on two cores
+test: .venv/test  ## what must pass after every change: two minutes on two cores
 	$(RUFF)
 	@$(call beside_mypy,$(PYTEST) 4)
 

@@ -67,9 +67,8 @@ _RESULTS = (
     *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, *REPORTS),
     *(*JUDGED_FILES, INDEX),
 )
-TUNING = "candidates.csv"
 LEAGUE = "league.sqlite"
-"""Files that mark the folder of a tuning and of a league; both hold runs."""
+"""The file that marks the folder of a league, which holds runs."""
 _GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"

@@ -22,8 +22,8 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, ChangedBots, InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
-from arena.store.folder import TUNING
 from arena.store.reader import read_run
+from arena.tables.table_columns import CANDIDATES
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.studies.test_ablate import Stops
@@ -60,7 +60,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Return the files of a search that are the same for the same search."""
-    names = TUNING, *(f"{PROOF}/{name}" for name in ("games.csv", "report.md"))
+    names = CANDIDATES.file, *(f"{PROOF}/{name}" for name in ("games.csv", "report.md"))
     return {name: (folder / name).read_bytes() for name in names}
 
 
@@ -129,7 +129,7 @@ def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> 
                 points, games = points + is_best * result.score, games + is_best
     best = found.tried[0]
     assert (best.points, best.games) == (points, games)
-    header, first, *rest = (out / TUNING).read_text().splitlines()
+    header, first, *rest = (out / CANDIDATES.file).read_text().splitlines()
     assert header == "candidate,setting,rungs,pairs,score,fault"
     assert (
         first
@@ -164,7 +164,7 @@ def test_a_search_that_was_interrupted_ends_as_if_it_had_not_been(
             play(folder, tuning(), Stops(chunks))
         assert caught.value.games == 2 * (BUDGET + 2 * 32)
         kept.append(caught.value.kept)
-        assert not (folder / TUNING).exists()
+        assert not (folder / CANDIDATES.file).exists()
     assert kept == sorted(kept)
     assert kept[1] > 0
     play(folder, tuning())

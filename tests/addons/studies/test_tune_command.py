@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.folder import TUNING
+from arena.tables.table_columns import CANDIDATES
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
@@ -37,7 +37,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     document = json.loads(arena(*WORDS, "--json", "--quiet").stdout)
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
-    assert names == {"rungs", "proof", TUNING}
+    assert names == {"rungs", "proof", CANDIDATES.file}
 
 
 @pytest.mark.study

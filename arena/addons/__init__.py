@@ -12,13 +12,14 @@ from typing import Any, Final, NamedTuple
 
 
 class Command(NamedTuple):
-    """A command: where it is, and whether it forks.
+    """A command: where it is, and its line in the list of commands, which imports none of them.
 
-    `extra` is the extra that installs `library`, without which the command cannot work.
+    `extra` is the extra that installs `library`, without which the
+    command cannot work.
     """
 
     place: str
-    forks: bool = True
+    summary: str
     extra: str = ""
     library: str = ""
 
@@ -37,30 +38,62 @@ class Addon(NamedTuple):
 ADDONS: Final = {
     "cluster": Addon(hooks={"open_pool": "pool:open_pool"}),
     "league": Addon(
-        {"league": Command("league_commands:league")},
+        {
+            "league": Command(
+                "league_commands:league",
+                "Run a league: bots join at any time, play rounds, and are rated",
+            )
+        },
         {"League": "standing:League", "league": "standing:league"},
         {"write_pages": "league_site:write_pages"},
     ),
-    "learn": Addon({"probe": Command("probe_commands:probe")}, {"probe": "probe_bot:probe"}),
+    "learn": Addon(
+        {
+            "probe": Command(
+                "probe_commands:probe",
+                "Say how much BOT loses at least, to an opponent that knows it",
+            )
+        },
+        {"probe": "probe_bot:probe"},
+    ),
     "programs": Addon(hooks={"build": "build:build"}),
     "remote": Addon(
-        {"serve-bot": Command("bot_server:serve_bot", True, "remote", "uvicorn")},
+        {
+            "serve-bot": Command(
+                "bot_server:serve_bot",
+                "Serve a bot over HTTP, for arenas on this machine or on others",
+                "remote",
+                "uvicorn",
+            )
+        },
         hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "address:find_bot"},
     ),
     "rl": Addon(hooks={"small_games": "exact:small_games"}),
     "studies": Addon(
         {
-            "ablate": Command("study_commands:ablate"),
-            "analyse": Command("study_commands:analyse"),
-            "tune": Command("study_commands:tune"),
+            "ablate": Command(
+                "study_commands:ablate", "Measure what a change of the rules changes in the games"
+            ),
+            "analyse": Command(
+                "study_commands:analyse",
+                "Estimate what each decision was worth, and what bots gave away",
+            ),
+            "tune": Command(
+                "study_commands:tune", "Find good parameters of BOT by games on common deals"
+            ),
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {"ablate": "ablation:ablate", "analyse_run": "analysis:analyse_run"},
     ),
     "table": Addon(
         {
-            "human": Command("person:human"),
-            "table": Command("person:table", True, "table", "starlette"),
+            "human": Command("person:human", "Play games against BOT yourself, in this terminal"),
+            "table": Command(
+                "person:table",
+                "Play against bots, or watch two of them, in a browser",
+                "table",
+                "starlette",
+            ),
         }
     ),
 }

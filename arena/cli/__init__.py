@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 import click
 
 from arena import addons
+from arena.addons import Command
 from arena.errors import ArenaError, InputError, escape, require_posix, shorten
 from arena.removed import advise
 
@@ -29,52 +30,88 @@ _FAULT = (
 
 _FULL: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
+CORE: Final = {
+    "run": Command("play:run", "Play the tournament of a CONFIG file, and write its results"),
+    "play": Command("play:play", "Play bots against each other without a config"),
+    "compare": Command(
+        "play:compare", "Say whether NEW is stronger than OLD, with as few games as needed"
+    ),
+    "rate": Command(
+        "look:rate", "Rate bots by the games of several runs, or games played elsewhere"
+    ),
+    "report": Command("look:report", "Write the report of a RUN again, or compare runs"),
+    "verify": Command("look:verify", "Check the folder of a finished RUN: every game, every file"),
+    "show": Command("records:show", "Print the result of a run, or a game ply by ply"),
+    "game": Command("records:game", "Play one game of a run again, and print its record"),
+    "new": Command("writing:new", "Write NAME.py, a complete bot, and test_NAME.py, its test"),
+    "check": Command(
+        "writing:check", "Check each item of the contract for BOT, and estimate its rating"
+    ),
+    "bots": Command("look:bots", "List the bots available by name: in bots/, and from packages"),
+    "doctor": Command(
+        "look:doctor", "Report what this machine offers to a run, and what to install"
+    ),
+    "docs": Command("look:docs", "Open the documentation in a browser; it needs no network"),
+    "export": Command("records:export", "Write all games of a RUN as JSON, one line per game"),
+    "plan": Command("play:plan", "Say before a run how many pairs of games tell bots apart"),
+    "replay": Command(
+        "records:replay", "Check the game records of FILE, one a line; - is standard input"
+    ),
+    "view": Command("view:view", "Write the replay of a game as one HTML page that opens offline"),
+}
+"""The commands of the core, with their places in this room."""
+
+COMMANDS: Final = {
+    name: command._replace(place=f"arena.cli.{command.place}") for name, command in CORE.items()
+} | addons.COMMANDS
+"""All commands, with whole places."""
+
 FIRST: Final = (
     *("run", "play", "compare", "rate", "report", "verify", "show", "game"),
     *("league", "new", "check", "bots", "table", "doctor"),
 )
 """The commands that the help lists first."""
 
-FORKING: Final = {
-    *("run", "play", "compare", "verify", "check", "game"),
-    *(name for name, command in addons.COMMANDS.items() if command.forks),
+PLAIN: Final = {
+    *("rate", "report", "show", "new", "bots", "doctor", "docs", "export", "plan", "replay"),
+    "view",
 }
-"""The commands that start processes for bots, or lock what they write."""
+"""The commands that start no process for a bot, and lock nothing."""
+
+SECTIONS: Final = {"Commands": FIRST, "More": tuple(sorted(COMMANDS.keys() - {*FIRST}))}
+"""The commands that each section of the help lists."""
 
 
 class Sections(click.Group):
     """A group whose help lists its commands in two sections, each with a whole sentence.
 
-    A command of an add-on is imported when it is used.
+    A command is imported when it is used.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands, in order."""
-        return sorted({*self.commands, *addons.COMMANDS})
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name, if there is one."""
-        if cmd_name in addons.COMMANDS and cmd_name not in self.commands:
-            self.add_command(addons.find(addons.COMMANDS[cmd_name].place), cmd_name)
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.add_command(addons.find(COMMANDS[cmd_name].place), cmd_name)
         return super().get_command(ctx, cmd_name)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
         """Write a list for each section."""
-        width = max(map(len, self.list_commands(ctx)))
+        width = max(map(len, COMMANDS))
         for title, names in SECTIONS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
             rows = [
-                (f"{name:<{width}}", _summarize(command) + _describe_lack(name))
-                for name, command in commands
-                if command
+                (f"{name:<{width}}", COMMANDS[name].summary + _describe_lack(COMMANDS[name]))
+                for name in names
             ]
             with formatter.section(title):
                 formatter.write_dl(rows)
-
-
-def _summarize(command: click.Command) -> str:
-    """Return the first sentence of a command's help, which fits a line."""
-    return (command.help or "").partition("\n")[0].removesuffix(".")
 
 
 class _Version(str):
@@ -86,10 +123,9 @@ class _Version(str):
         return version_here()
 
 
-def _describe_lack(name: str) -> str:
-    """Return which extra a command of an add-on lacks, as an end of its line of help."""
-    command = addons.COMMANDS.get(name)
-    if command is None or not command.library or find_spec(command.library):
+def _describe_lack(command: Command) -> str:
+    """Return which extra a command lacks, as an end of its line of help."""
+    if not command.library or find_spec(command.library):
         return ""
     return f" (extra {command.extra})"
 
@@ -110,7 +146,7 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-    elif not HELP & {*sys.argv} and context.invoked_subcommand in FORKING:
+    elif not HELP & {*sys.argv} and context.invoked_subcommand not in PLAIN:
         require_posix(f"arena {context.invoked_subcommand}")
 
 
@@ -199,19 +235,6 @@ def _make_lasting(stream: TextIO) -> TextIO:
 def _describe_interruption(error: click.Abort) -> str:
     """Return the message after Ctrl-C or SIGTERM; it says what is kept if the command knows."""
     return f"interrupted: {error}" if str(error) else "interrupted"
-
-
-from arena.cli import look, play, records, view, writing  # noqa: E402
-
-for _module in (look, play, records, view, writing):
-    for _command in _module.COMMANDS:
-        cli.add_command(_command)
-
-SECTIONS: Final = {
-    "Commands": FIRST,
-    "More": tuple(sorted({*cli.commands, *addons.COMMANDS} - {*FIRST})),
-}
-"""The commands that each section of the help lists."""
 
 
 def find_commands() -> dict[str, click.Command]:

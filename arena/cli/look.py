@@ -294,6 +294,3 @@ def rate(places: Sequence[Path], anchor: Sequence[str], out: Path | None) -> Non
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
         say(describe_folder(out))
-
-
-COMMANDS: list[click.Command] = [bots, docs, doctor, verify, report, rate]

@@ -288,6 +288,3 @@ def print_comparison(outcome: Outcome, out: Path, *, quiet: bool) -> None:
     if comparison.command:
         say(f"repeat with: {comparison.command}")
     say(describe_folder(out))
-
-
-COMMANDS: list[click.Command] = [run, play, compare, plan]

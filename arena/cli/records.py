@@ -313,6 +313,3 @@ def _give_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
     if len(values) > 2 or (name == "label" and len(values) == 1):
         raise InputError(f"--{name}: give it twice, once for each bot")
     return (*values, *values)[:2] if values else (None, None)
-
-
-COMMANDS: list[click.Command] = [show, replay, export, game]

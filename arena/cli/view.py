@@ -116,6 +116,3 @@ def _write_page(path: Path, page: str) -> None:
         path.unlink()
     with open_out(path) as file:
         file.write(page)
-
-
-COMMANDS: list[click.Command] = [view]

@@ -171,6 +171,3 @@ class _Progress:
 
     def __exit__(self, *_: object) -> None:
         self.show("")
-
-
-COMMANDS: list[click.Command] = [new, check]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 
 import click
 import pytest
@@ -58,18 +59,32 @@ def test_every_command_is_in_one_group_with_its_whole_summary(arena: Arena) -> N
         assert line.split(maxsplit=1)[1] == command.help.splitlines()[0].removesuffix(".")
 
 
-def commands_of(group: click.Group) -> Iterator[click.Command]:
-    """Yield all commands below a group."""
-    for command in group.commands.values():
+def test_the_help_imports_no_command() -> None:
+    """It costs what click costs: nobody waits for libraries that he does not use."""
+    print_modules = "import sys; from arena.cli import cli; cli(['--help'], standalone_mode=False);"
+    print_modules += "print(*sorted(sys.modules))"
+    words = [sys.executable, "-c", print_modules]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    *_, modules = done.stdout.splitlines()
+    ours = {name for name in modules.split() if name.startswith(("arena.", "engine", "bots"))}
+    light = {"arena.addons", "arena.cli", "arena.errors", "arena.removed", "arena.tokens"}
+    assert ours == light
+    assert not {"msgspec", "psutil", "yaml", "sqlite3"} & {*modules.split()}
+
+
+def commands_of(commands: Iterable[click.Command]) -> Iterator[click.Command]:
+    """Yield commands, and all below them."""
+    for command in commands:
         yield command
         if isinstance(command, click.Group):
-            yield from commands_of(command)
+            yield from commands_of(command.commands.values())
 
 
 def test_a_shell_takes_every_example() -> None:
     """As a whole, however many lines it has."""
     examples = [
-        (command.help or "").partition("Example:\n")[2].strip() for command in commands_of(cli)
+        (command.help or "").partition("Example:\n")[2].strip()
+        for command in commands_of(COMMANDS.values())
     ]
     assert sum(map(bool, examples)) > 20
     for example in examples:

@@ -270,13 +270,14 @@ def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
     >>> float(ratings.standings["elo"].iloc[-1])
     1200.0
     """
-    from arena.store.listed_games import list_games, read_games
+    from arena.store.listed_games import holds_records, list_games, read_games
     from arena.tables.rated_lists import rate_lists
 
     lists: list[GameList] = []
     places: set[str] = set()
     if not games:
         raise InputError("no games to rate")
+    cards = any(isinstance(one, str | os.PathLike) and holds_records(Path(one)) for one in games)
     for number, one in enumerate(games, 1):
         if isinstance(one, str | os.PathLike):
             place = Path(one)
@@ -284,7 +285,7 @@ def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
             if real in places:
                 raise InputError(f"{place}: named twice; name different ones")
             places.add(real)
-            lists.append(read_games(place))
+            lists.append(read_games(place, cards=cards))
         else:
             lists.append(list_games(one, f"table {number}"))
     return Ratings(lists, rate_lists(lists, anchor))

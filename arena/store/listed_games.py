@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -30,8 +30,10 @@ from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
 from arena.store.reader import read_run, why_no_run
 from arena.store.store import Store
+from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError
+from engine.cards import to_text
 from engine.errors import show
 
 UNKNOWN: Final = -1
@@ -59,7 +61,8 @@ class GameList(NamedTuple):
 
     Columns of `games`: the labels `bot` and `opponent`; `result`, 0 if the bot won, 1 if it lost, 2
     in a draw; `win_type` as an index in WIN_TYPES, and `fault` in FAULTS; `seat`; `pair`, a text;
-    `margin`, the bot's lead in points; and `row`. `identities` are the known identities of bots, by
+    `margin`, the bot's lead in points; `cards`, the deal of a game of a run or a record, "" if it
+    was not asked for; and `row`. `identities` are the known identities of bots, by
     label. Two games with equal source, pair, seat and labels are the same game; `source` is the
     seed and the `rules` of a run, a constant for records, or else the file. `left_out` is the
     number of unfinished games, which are not in the table. `even` is whether the run chose its
@@ -76,16 +79,26 @@ class GameList(NamedTuple):
     looks: bool = False
 
 
-def read_games(place: Path) -> GameList:
+def holds_records(place: Path) -> bool:
+    """Return whether a place is a file of game records, as far as it can be read."""
+    if not place.is_file():
+        return False
+    with suppress(OSError), place.open("rb") as file:
+        return file.read(len(codecs.BOM_UTF8) + 1).removeprefix(codecs.BOM_UTF8).startswith(b"{")
+    return False
+
+
+def read_games(place: Path, *, cards: bool = False) -> GameList:
     """Return the games of a run's folder, or of a file of games; raises InputError.
 
     The file is CSV with at least the columns bot, opponent and winner, or has a game record a line.
+    With `cards` the deals of a run are found, which takes 10 us each.
     """
     name = str(place)
     if place.is_dir() and (place / NAME).exists():
         run, store = read_run(place)
         with closing(store):
-            return list_run(run, store, name)
+            return list_run(run, store, name, cards=cards)
     if place.is_dir():
         if not (place / GAMES).exists():
             raise InputError(f"{place}: {why_no_run(place)}")
@@ -99,23 +112,41 @@ def read_games(place: Path) -> GameList:
     if place.name != GAMES or not manifest.exists():
         return found
     with naming(manifest):
-        return _of_run(found, make_tournament(read_manifest(read_file(manifest, MOST_BYTES))))
+        run = make_tournament(read_manifest(read_file(manifest, MOST_BYTES)))
+        return _of_run(found, run, cards=cards)
 
 
-def list_run(run: Tournament, store: Store, name: str) -> GameList:
-    """Return the finished games of a run."""
+def list_run(run: Tournament, store: Store, name: str, *, cards: bool = False) -> GameList:
+    """Return the finished games of a run, with the deals if the `cards` are asked for."""
     rows = pd.DataFrame(store.named_games(run.pairings), columns=GAME_COLUMNS, dtype=object)
-    return _of_run(list_games(rows, name), run)
+    return _of_run(list_games(rows, name), run, cards=cards)
 
 
-def _of_run(found: GameList, run: Tournament) -> GameList:
+def _of_run(found: GameList, run: Tournament, *, cards: bool) -> GameList:
     """Add to the games of a run its bots' identities, and what its deals come from."""
+    if cards:
+        found.games["cards"] = _find_cards(found, run)
     rules = json.dumps(run.rules.changes(), sort_keys=True)
     identities = {one.label: one.identity for one in run.entries}
     source, looks = " ".join([str(run.seed), rules, *run.deals]), run.looks_again(len(found.games))
     return GameList(
         found.name, found.games, source, identities, rules, 0, run.chooses_pairings, looks
     )
+
+
+def _find_cards(found: GameList, run: Tournament) -> list[str]:
+    """Return the deal of each game of a run as text; raises InputError for an unknown pair."""
+    dealt: dict[tuple[str, ...], str] = {}
+    rows = found.games[["bot", "opponent", "pair", "row"]].itertuples(index=False, name=None)
+    keys = []
+    for bot, opponent, pair, row in rows:
+        keys.append((bot, opponent, pair))
+        if keys[-1] not in dealt:
+            if Pairing(bot, opponent) not in run.pairings or not pair.isdecimal():
+                raise InputError(f"{found.name}: row {row}: not a game of this run")
+            fixture = Fixture(Pairing(bot, opponent), int(pair), 0)
+            dealt[keys[-1]] = to_text(run.draw(fixture).deal)
+    return [dealt[key] for key in keys]
 
 
 def _read_csv(name: str, content: bytes) -> GameList:
@@ -155,6 +186,7 @@ def _read_records(name: str, file: BinaryIO) -> GameList:
         end = game.winner, game.win_type, *game.points, game.fault.kind if game.fault else ""
         rows[number] = *game.seats, game.record.deal, 0, *end
     found = list_games(pd.DataFrame([*rows.values()], [*rows], _RECORDED, object), name)
+    found.games["cards"] = found.games["pair"]
     return found._replace(source="records", left_out=left_out)
 
 
@@ -206,8 +238,15 @@ def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str)
     wrong = (coded["win_type"] == WIN_TYPES.index("draw")) != (result == _DRAW)
     refuse("win_type", wrong & (coded["win_type"] != UNKNOWN), "is not how this game can end")
     own, theirs = (parse(column, _points, "is no number of points") for column in _POINTS)
+    margin = own - theirs
+    lead = np.select([result == 0, result == 1], [margin, -margin], np.nan)
+    by_points = coded["win_type"] == WIN_TYPES.index("points")
+    refuse("points", by_points & (lead <= 0), "is not more than the loser has")
+    level = (result == _DRAW) | (coded["win_type"] == WIN_TYPES.index("tiebreak"))
+    uneven = (np.abs(margin) > 0) & (coded["fault"] == 0)
+    refuse("points", level & uneven, "is not what the other bot has")
     columns = {"bot": bot, "opponent": opponent, "result": result, "pair": parse("pair", str)}
-    games = pd.DataFrame({**columns, **coded, "margin": own - theirs, "row": table.index})
+    games = pd.DataFrame({**columns, **coded, "margin": margin, "cards": "", "row": table.index})
     return GameList(name, games, name)
 
 

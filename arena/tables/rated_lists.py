@@ -26,6 +26,7 @@ from arena.store.columns import Columns
 from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
+from arena.tables.same_games import find_same
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.win_tables import Tables, make_ranking, make_tables
 from arena.tournament.schedule import Pairing
@@ -206,14 +207,16 @@ def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> p
     if same.any():
         named = ", ".join(games.loc[same, "bot"].unique())
         notes.append(f"{counted(int(same.sum()), 'game')} of {named} with itself left out")
+    games = games[~same].reset_index(drop=True)
     placed = (games["deal"] != UNKNOWN) & (games["seat"] != UNKNOWN)
-    again = placed & ~same & games.duplicated(["deal", "seat", "bot", "opponent"])
+    again = placed & games.duplicated(["deal", "seat", "bot", "opponent"])
     plain = games["list"].map(lambda number: lists[number].source == lists[number].name)
     _refuse(games, lists, again & plain, "a game with this seat")
     if again.any():
         twice = counted(int(again.sum()), "game")
         notes.append(f"{twice} there twice, by seed and pair: counted once")
-    games = games[~same & ~again].reset_index(drop=True)
+    games = games[~again].reset_index(drop=True)
+    games = games[~find_same(games, lists, notes)].reset_index(drop=True)
     games["pairing"] = _number(games["bot"], games["opponent"])
     alone = games["deal"] == UNKNOWN
     games["unit"] = _number(alone, games["deal"].mask(alone, games.index), games["pairing"])

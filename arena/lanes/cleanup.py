@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NamedTuple
+from weakref import WeakSet
 
 import psutil
 
@@ -206,6 +208,8 @@ _HAS_PROC = os.path.exists("/proc/self/environ")
 _adopting = False
 _interrupts = False  # whether SIGTERM and SIGHUP raise KeyboardInterrupt
 _terminations: list[int] = []  # the signals received
+_started: WeakSet[subprocess.Popen[bytes]] = WeakSet()
+_starting = threading.RLock()  # what is being started is no orphan
 
 
 def remove_folder(folder: Path) -> None:
@@ -299,12 +303,26 @@ def children() -> set[psutil.Process]:
     return set(psutil.Process().children())
 
 
+def start_child(words: Sequence[str], **pipes: Any) -> subprocess.Popen[bytes]:
+    """Start a child of which its caller takes care: `kill_orphans` of another thread spares it."""
+    with _starting:
+        process = subprocess.Popen(words, **pipes)
+        _started.add(process)
+    return process
+
+
+def _find_orphans(spared: Collection[psutil.Process]) -> set[psutil.Process]:
+    with _starting:
+        own = {process.pid for process in _started if process.returncode is None}
+        return {child for child in children() - {*spared} if child.pid not in own}
+
+
 def kill_orphans(spared: Collection[psutil.Process] = ()) -> None:
     """Kill the adopted processes and their descendants, except `spared` and their descendants.
 
     The spared processes may start others during the call; these are adopted but not in `spared`.
     """
-    while _adopting and (orphans := children() - {*spared}):
+    while _adopting and (orphans := _find_orphans(spared)):
         kill_all([*orphans, *(below for orphan in orphans for below in descendants(orphan))])
         psutil.wait_procs(orphans, timeout=1)
 

@@ -32,7 +32,7 @@ from arena.lanes.bubblewrap import (
     free_user,
     user_namespace,
 )
-from arena.lanes.cleanup import FOLDER_VARIABLE, find_family, wait_for
+from arena.lanes.cleanup import FOLDER_VARIABLE, find_family, start_child, wait_for
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
@@ -78,7 +78,7 @@ class Launch(NamedTuple):
         process_input = open(ours, "wb", buffering=0)  # noqa: SIM115
         try:
             process_input.write(self.first)  # there before the process, which may end at once
-            process = subprocess.Popen(
+            process = start_child(
                 [*before, *self.words],
                 stdin=theirs,
                 stdout=subprocess.PIPE,
@@ -321,7 +321,7 @@ class Program:
 
     def __init__(self, statement: str, path: Sequence[str] = (ROOT,), **pipes: Any) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = subprocess.Popen(
+        self.process = start_child(
             [sys.executable, "-P", "-c", _BEGIN.format(path=[*path], statement=statement)],
             stderr=self._complaints,
             start_new_session=True,

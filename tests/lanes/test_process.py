@@ -16,7 +16,14 @@ import pytest
 from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.cleanup import FOLDER_VARIABLE, sweep, wait_for
+from arena.lanes.cleanup import (
+    FOLDER_VARIABLE,
+    children,
+    kill_orphans,
+    start_child,
+    sweep,
+    wait_for,
+)
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
@@ -215,3 +222,14 @@ def test_only_who_adopts_orphans_waits_for_them(
         wait_for([psutil.Process(orphan.pid)])
         assert orphan.wait() == -signal.SIGKILL
     assert len(waited) == adopts
+
+
+def test_a_child_of_another_thread_is_no_orphan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where several runs or checks go on, the first that ends kills what was left to it alone."""
+    monkeypatch.setattr("arena.lanes.cleanup._adopting", True)
+    others = children()
+    with start_child(["sleep", "60"]) as child, subprocess.Popen(["sleep", "60"]) as orphan:
+        kill_orphans(others)
+        assert orphan.wait() in (0, -signal.SIGKILL)  # 0: waited for already
+        assert child.poll() is None
+        child.kill()

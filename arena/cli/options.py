@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -58,17 +59,16 @@ class Target(_TargetType):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | float:
         """Return the word or the number; raises click.BadParameter."""
+        import msgspec
+
+        with suppress(ValueError):
+            value = float(value)
         try:
-            number = float(value)
-        except ValueError:
-            number = 0.0
-        if value in keys.TARGETS:
-            return str(value)
-        if not 1 <= number <= keys.MOST_WIDTH:
-            words = " nor ".join(keys.TARGETS)
-            why = f"is neither {words} nor a number of Elo points from 1 to {keys.MOST_WIDTH:,}"
+            return msgspec.convert(value, keys.TargetWord | keys.Width)
+        except msgspec.ValidationError:
+            words = ", ".join(keys.TARGETS)
+            why = f"is none of {words}, nor a number of Elo points from 1 to {keys.MOST_WIDTH:,}"
             self.fail(f"{value!r} {why}", param, ctx)
-        return number
 
 
 TARGET = Target()

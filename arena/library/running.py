@@ -94,7 +94,7 @@ def run(
     `config` is a mapping or a YAML file; `bots` are added to its own, and the other arguments have
     the names of its keys and come before its values. A config that is the manifest of a run is
     played as it is, with bots that are still the same. With `against`, a bot, some of them or
-    "ladder", the bots play these, and not each other. With `until`, "resolved" or a number of Elo
+    "ladder", the bots play these, and not each other. With `until`, "first" or a number of Elo
     points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
     run goes on, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
     `dask.distributed.Client`, or what the key of a config is. Bots that have changed raise

@@ -14,6 +14,7 @@ from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.keys import Bots
 from arena.tournament.schedule import check_deals
+from arena.tournament.stop import Until, check_target
 from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
 from arena.tournament.versions import check_made_by, maker_of, minor, versions
 from engine import EngineError, Rules
@@ -99,6 +100,8 @@ def make_tournament(data: Mapping[str, Any]) -> Tournament:
             check_deals(tournament.deals, tournament.rules)
         if tournament.anchor:
             check_anchor(tournament.anchor, tournament.labels)
+        if isinstance(tournament.stop, Until):
+            check_target(tournament.stop.target, tournament.labels)
     except (msgspec.ValidationError, EngineError, UnicodeEncodeError) as error:
         raise InputError(f"its manifest cannot be read: {error}") from None
     if problem := _find_problem(tournament, manifest.panel):

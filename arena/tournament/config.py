@@ -37,7 +37,7 @@ from arena.tournament.keys import (
     told,
 )
 from arena.tournament.schedule import read_deals
-from arena.tournament.stop import make_until
+from arena.tournament.stop import check_target, make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor
 from engine import Rules
@@ -227,6 +227,8 @@ def make_tournament(
     labels = [entry.label for entry in bots]
     listed, named = (expand_ladder(part, labels) for part in (config.panel, against))
     panel = _resolve("panel", listed, named, (lane, config.lane), objects or {})
+    if config.until is not None:
+        check_target(config.until, [entry.label for entry in bots + panel])
     rounds = 0
     if config.format == "swiss":
         check_swiss(panel, config.until)

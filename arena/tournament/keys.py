@@ -31,8 +31,10 @@ Naming: TypeAlias = Literal["english", "german", "deck"]
 NAMINGS: Final[tuple[Naming, ...]] = get_args(Naming)
 """The sets of card names; `deck` is a standard deck of 52 cards."""
 
-TargetWord: TypeAlias = Literal["resolved"]
-TARGETS: Final[tuple[str, ...]] = get_args(TargetWord)
+TargetWord: TypeAlias = Annotated[
+    str, Meta(pattern=r"^(resolved|first|top:[1-9][0-9]{0,2}|against:.+)$")
+]
+TARGETS: Final = ("resolved", "first", "top:K", "against:BOT")
 """The targets of `until` that are words; others are numbers of Elo points."""
 
 MOST_SEED: Final = 2**63 - 1
@@ -63,7 +65,10 @@ BOUNDS: Final = {"pairs": (1, MOST_PAIRS), "seed": (0, MOST_SEED), "workers": (1
 
 TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",
-    "until": "Go on until neighbours are told apart, or intervals are within ELO points.",
+    "until": (
+        "Go on until neighbours, the first bot, the first K or BOT are told apart, or intervals are"
+        " within ELO points."
+    ),
     "max_pairs": "With until, deals for each two bots at most.",
     "deals": "Fixed deals, a line each, which every two bots play in place of random ones.",
     "anchor": "A bot whose Elo is fixed.",

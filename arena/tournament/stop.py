@@ -8,6 +8,7 @@ more pairs than others. A new rule is a class here, with its rounds in a module 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
@@ -26,10 +27,11 @@ ErrorRate = Annotated[float, msgspec.Meta(ge=_LEAST_RATE, lt=0.5)]
 
 
 class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until", tag_field="kind"):
-    """Stop when all neighbours in the standings are separated, or all intervals are narrow enough.
+    """Stop when the bots that are asked for are separated, or all intervals are narrow enough.
 
-    `target` is "resolved", or half the width of a 95 % interval in Elo points; no pairing plays
-    more than `max_pairs` pairs.
+    `target` is "resolved" for all neighbours in the standings, "first" for the first bot and every
+    other one, "top:K" for the first K and the rest, "against:BOT" for BOT and every other one, or
+    half the width of a 95 % interval in Elo points; no pairing plays more than `max_pairs` pairs.
     """
 
     rounds: ClassVar[str] = "arena.tournament.until_rounds:make_rounds"
@@ -93,6 +95,16 @@ def make_until(
         raise InputError(f"max_pairs: {max_pairs:,} is less than pairs, {pairs:,}")
     most = max_pairs or min(MOST_PAIRS, _TIMES * pairs)
     return Until(target if isinstance(target, str) else float(target), most)
+
+
+def check_target(target: TargetWord | float, labels: Sequence[str]) -> None:
+    """Raise InputError for a target that no run of these bots can reach."""
+    kind, _, value = str(target).partition(":")
+    if kind == "top" and int(value) >= len(labels):
+        raise InputError(f"until: {target}: there are {len(labels)} bots in this run")
+    if kind == "against" and value not in labels:
+        known = ", ".join(labels)
+        raise InputError(f"until: no bot {show(value)} in this run; there are {known}")
 
 
 def make_sprt(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sprt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
 
 import numpy as np
 
@@ -55,11 +56,20 @@ class Standings:
         elos = (ELO * self.fit.strengths).round(1).tolist()
         self.order = sorted(range(len(self.labels)), key=lambda bot: (-elos[bot], self.labels[bot]))
 
-    def doubtful(self) -> Iterator[tuple[int, int]]:
-        """Yield every two neighbours that are not separated, the upper one first."""
-        for upper, lower in zip(self.order, self.order[1:], strict=False):
-            if not self.verdicts.apart[upper, lower]:
-                yield upper, lower
+    def doubtful(self, target: str) -> list[tuple[int, int]]:
+        """Return every two bots that a target asks for and that are not apart, the upper first."""
+        kind, _, value = target.partition(":")
+        if kind == "resolved":
+            asked = [*zip(self.order, self.order[1:], strict=False)]
+        elif kind == "against":
+            asked = [two for two in combinations(self.order, 2) if value in self._named(two)]
+        else:
+            most = int(value or 1)
+            asked = [*product(self.order[:most], self.order[most:])]
+        return [two for two in asked if not self.verdicts.apart[two]]
+
+    def _named(self, bots: Iterable[int]) -> list[str]:
+        return [self.labels[bot] for bot in bots]
 
     def growth(self, upper: int, lower: int, *, hope: float = 0.0) -> float | None:
         """Return the factor by which all pairs must grow until two bots are separated.
@@ -194,8 +204,8 @@ _HOPE = 2.0  # standard errors by which a true lead may exceed its estimate
 class UntilRounds(Rounds):
     """Rounds of a run that stops at its target precision; `find_open` lists unresolved questions.
 
-    `width` is half the width of the target intervals in Elo points; None means that all neighbours
-    must be separated. `anchor` is the label of the bot at the zero of the Elo scale.
+    `width` is half the width of the target intervals in Elo points, None if bots must be separated:
+    those for which `target` asks. `anchor` is the label of the bot at the zero of the Elo scale.
     """
 
     leaves_out_unrated = True
@@ -205,6 +215,7 @@ class UntilRounds(Rounds):
     ) -> None:
         self.pairings = pairings
         self.pairs = pairs
+        self.target = str(stop.target)
         self.width = None if isinstance(stop.target, str) else stop.target
         self.max_pairs = stop.max_pairs
         self.anchor = anchor
@@ -239,7 +250,7 @@ class UntilRounds(Rounds):
                 Unresolved(
                     labels[upper], labels[lower], self._count_further(standings, upper, lower)
                 )
-                for upper, lower in standings.doubtful()
+                for upper, lower in standings.doubtful(self.target)
             ]
         widths = standings.half_widths()
         return [
@@ -270,8 +281,26 @@ class UntilRounds(Rounds):
             return ""
         pairs = sum(map(sum, counts.values()))
         found = self.find_open(counts, out)
-        what = "neighbours not told apart" if self.width is None else "intervals too wide"
+        what = f"{self._asked} not told apart" if self.width is None else "intervals too wide"
         return f"after {counted(pairs, 'pair')}: {what}: {len(found)}"
+
+    @property
+    def _asked(self) -> str:
+        """What must be told apart."""
+        return "neighbours" if self.target == "resolved" else "pairs of bots"
+
+    def _describe_known(self, out: Collection[str], counts: Mapping[int, Counts]) -> str:
+        """Return what a run has found out that has reached its target."""
+        kind, _, value = self.target.partition(":")
+        if kind == "resolved":
+            return "every two neighbours are told apart"
+        if kind == "against":
+            return f"{value} is told apart from every other bot"
+        standings = Standings(self.pairings, counts, out, self.anchor)
+        best = [standings.labels[bot] for bot in standings.order[: int(value or 1)]]
+        if len(best) == 1:
+            return f"{best[0]} is the strongest"
+        return f"{', '.join(best[:-1])} and {best[-1]} are the {len(best)} strongest"
 
     def describe_end(
         self, counts: Mapping[int, Counts], out: Collection[str], unrated: Collection[str], /
@@ -281,13 +310,14 @@ class UntilRounds(Rounds):
         if len(left) < 2:
             why = "had too many faults" if out else "finished no game"
             return [f"nothing to find out: {' and '.join(out or unrated)} {why}"]
-        found = self.find_open(counts, [*out, *unrated])
+        gone = [*out, *unrated]
+        found = self.find_open(counts, gone)
         after = f"after {counted(sum(map(sum, counts.values())), 'pair')}"
         most = f"{self.max_pairs:,} at most in a pairing"
         others = "".join(_but_for(out, unrated))
         if self.width is None:
             if not found:
-                return [f"resolved {after}: every two neighbours are told apart{others}"]
+                return [f"resolved {after}: {self._describe_known(gone, counts)}{others}"]
             head = f"not resolved {after}, with {most}{others}:"
             return [head, *(f"  {_pair_of(one)}" for one in found)]
         wanted = f"within {self.width:g} Elo points"
@@ -297,8 +327,11 @@ class UntilRounds(Rounds):
         return [head, *(f"  {one.bot}: {describe_cost(one.further_pairs)}" for one in found)]
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
-        """Allocate pairs to the pairings of unseparated neighbours if that can separate them."""
-        for upper, lower in standings.doubtful():
+        """Allocate pairs to the pairings of unseparated bots if that can separate them.
+
+        With "first", bots that cannot be first any more meet no further.
+        """
+        for upper, lower in standings.doubtful(self.target):
             if standings.growth(upper, lower, hope=_HOPE) is None:
                 continue
             contrast = standings.contrast(upper, lower)

@@ -182,6 +182,9 @@ def explain(
         what = f"key {match[1]!r} is missing"
     elif match := _ENUM.fullmatch(what):
         what = f"{match[1]} is not one of {', '.join(choices[general.rpartition('.')[2]])}"
+    elif " matching regex " in what:
+        wanted = ", ".join(choices[general.rpartition(".")[2]])
+        what = f"{show(_find(data, steps)[0])} is not one of {wanted}"
     else:
         what = re.sub(r"\b(object|array)\b", lambda word: _WORDS[word[0]], what)
         what = what[0].lower() + what[1:] + _describe_value(what, _find(data, steps)[0])

@@ -75,7 +75,7 @@ def _in_turn(newcomer: str, others: list[str], before: Mapping[Pairing, Counts])
                 counts = {number: known[pairing] for number, pairing in enumerate(pairings)}
                 standings = Standings(pairings, counts, ())
                 mine = standings.labels.index(newcomer)
-                if all(mine not in two for two in standings.doubtful()):
+                if all(mine not in two for two in standings.doubtful("resolved")):
                     return pairs * len(others)
     return None
 

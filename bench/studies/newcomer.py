@@ -70,7 +70,7 @@ def _in_turn(field: Simulated, old: Mapping[Pairing, Counts]) -> Cost:
         }
         standings = Standings(pairings, counts, ())
         mine = standings.labels.index(NEWCOMER)
-        if all(mine not in two for two in standings.doubtful()):
+        if all(mine not in two for two in standings.doubtful("resolved")):
             return Cost(pairs * len(LADDER), _is_right(standings, field))
     return Cost(MOST * len(LADDER), False)
 

@@ -86,10 +86,12 @@ def apply(name: str, folder: Path) -> None:
     assert done.returncode == 0, f"{again}\n{done.stderr}"
 
 
-def ends_with_the_leader(folder: Path) -> None:
+def ends_with_the_last(folder: Path) -> None:
     """Two bots that are the same one are never told apart, so `resolved` would go on."""
-    said = run(folder, "-m", "arena", *RUN, "--until", "leader")
-    assert re.search("resolved after [0-9,]+ pairs: the first two bots are told apart", said)
+    bots = "[uniform, greedy, {bot: greedy, label: other}]"
+    (folder / "cup.yaml").write_text(f"bots: {bots}\nlane: inproc\npairs: 10\n")
+    said = run(folder, "-m", "arena", *RUN, "--until", "last")
+    assert re.search("resolved after [0-9,]+ pairs: uniform is the weakest", said)
 
 
 def lowers_the_priority_everywhere(folder: Path) -> None:
@@ -106,7 +108,7 @@ def lowers_the_priority_everywhere(folder: Path) -> None:
 
 
 EFFECTS: dict[str, Callable[[Path], None]] = {
-    "stopping rule": ends_with_the_leader,
+    "stopping rule": ends_with_the_last,
     "option": lowers_the_priority_everywhere,
 }
 

@@ -164,7 +164,7 @@ def test_the_configs_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -
     gauntlet = config.make_tournament(config.read(Path("gauntlet.yaml")))
     assert len(gauntlet.pairings) == 3
     until = config.make_tournament(config.read(Path("until.yaml")))
-    assert until.stop == Until("resolved", 2000)
+    assert until.stop == Until("first", 2000)
     swiss = config.make_tournament(config.read(Path("swiss.yaml")))
     assert (swiss.rounds, swiss.pairs, len(swiss.entries)) == (12, 10, 3)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import nullcontext
 
 import msgspec
 import pytest
 
+import arena
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.statistics.counts import PairTotals
@@ -43,16 +45,69 @@ FOUR = round_robin(["a", "b", "c", "d"])  # a - b, a - c, a - d, b - c, b - d, c
 
 def test_pairs_go_to_all_pairings_of_neighbours_that_are_not_told_apart() -> None:
     """a and d are far from b and c, which are even: one pair for every two, but for a - d."""
-    far: Counts = (0, 0, 0, 10, 90)
-    counts: dict[int, Counts] = {0: far, 1: far, 2: far, 3: EVEN, 4: far, 5: far}
-    ranges = resolved(FOUR).next(1, counts, ())
+    ranges = resolved(FOUR).next(1, ONE_AHEAD, ())
     assert {span.pairing for span in ranges} <= {0, 1, 3, 4, 5}
     assert PairRange(3, 100, 150) in ranges
-    assert max(span.end for span in resolved(FOUR, most=120).next(1, counts, ())) == 120
-    assert resolved(FOUR, most=100).next(1, counts, ()) == []
-    counts = {0: AHEAD, 1: AHEAD, 2: EVEN}
+    assert max(span.end for span in resolved(FOUR, most=120).next(1, ONE_AHEAD, ())) == 120
+    assert resolved(FOUR, most=100).next(1, ONE_AHEAD, ()) == []
+    counts: dict[int, Counts] = {0: AHEAD, 1: AHEAD, 2: EVEN}
     found = resolved(THREE).find_open(counts, ())
     assert [one[:2] for one in found] == [("b", "c")]
+
+
+FAR: Counts = (0, 0, 0, 10, 90)
+ONE_AHEAD: dict[int, Counts] = {0: FAR, 1: FAR, 2: FAR, 3: EVEN, 4: FAR, 5: FAR}
+"""Of FOUR: a is far ahead, d far behind, b and c are even."""
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "end"),
+    [
+        ("first", [], "resolved after 600 pairs: a is the strongest"),
+        ("top:2", [("b", "c")], ""),
+        ("top:3", [], "resolved after 600 pairs: a, b and c are the 3 strongest"),
+        ("against:a", [], "resolved after 600 pairs: a is told apart from every other bot"),
+        ("against:c", [("b", "c")], ""),
+    ],
+)
+def test_only_what_is_asked_for_is_found_out(
+    target: str, asked: list[tuple[str, str]], end: str
+) -> None:
+    """Nothing else is played for, named as open, or said at the end."""
+    rounds = UntilRounds(FOUR, 100, Until(target, 1000))
+    assert [one[:2] for one in rounds.find_open(ONE_AHEAD, ())] == asked
+    assert bool(rounds.next(1, ONE_AHEAD, ())) is bool(asked)
+    assert rounds.status(ONE_AHEAD).endswith(f"pairs of bots not told apart: {len(asked)}")
+    said = rounds.describe_end(ONE_AHEAD, (), ())
+    assert said == [end] if end else said[0].startswith("not resolved after 600 pairs")
+
+
+def test_the_first_is_found_with_fewer_pairs() -> None:
+    """Those of bots that cannot be first are not played to the end."""
+    elos = {"a": 60.0, "b": 0.0, "c": 0.0, "d": -5.0}
+    field = Simulated(elos, 7)
+    spent = {}
+    for target in "first", "resolved":
+        *_, counts = field.rounds(UntilRounds(FOUR, 20, Until(target, 800)), FOUR)
+        spent[target] = sum(map(sum, counts.values()))
+        standings = Standings(FOUR, counts, ())
+        assert standings.labels[standings.order[0]] == "a"
+    assert spent["first"] < spent["resolved"] / 3
+
+
+@pytest.mark.parametrize(
+    ("until", "why"),
+    [
+        ("top:3", "until: top:3: there are 3 bots in this run"),
+        ("against:nobody", "until: no bot 'nobody' in this run; there are greedy, timing, uniform"),
+        ("frist", "until: 'frist' is not one of resolved, first, top:K, against:BOT, a number"),
+        ("top:0", "until: 'top:0' is not one of resolved"),
+    ],
+)
+def test_a_target_that_no_run_can_reach_is_refused(until: str, why: str) -> None:
+    """In a call as in a config."""
+    with pytest.raises(InputError, match=re.escape(why)):
+        arena.run(["greedy", "timing", "uniform"], pairs=2, until=until, progress=False)
 
 
 def test_nothing_is_played_when_all_are_told_apart() -> None:

@@ -12,11 +12,10 @@ import importlib
 import io
 import linecache
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -32,11 +31,8 @@ MOST_ZIP = 64 << 20
 MOST_FILES = 1000
 """The most files and folders of a bot."""
 
-_MOST_LISTED = 1 << 22  # bytes of an archive's directory of files
-_LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # signatures of the records with its place
 _PERMISSIONS = 0o644 << 16
 _SYSTEM = 3  # Unix, whatever the system: the same bytes everywhere
-_MAIN = re.compile(r"[^./]+")
 _CODE = (".py", *EXTENSION_SUFFIXES)
 _import = builtins.__import__
 
@@ -50,14 +46,11 @@ class _Loader(SourceFileLoader):
 
     def get_code(self, _fullname: str) -> CodeType:
         """Return the compiled code of the module."""
-        source = self.get_data(self.path)
-        keep_lines(self.path, source)
-        code: CodeType = compile(source, self.path, "exec", dont_inherit=True)
-        return code
+        return compile_lines(self.get_data(self.path), self.path)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the source of a module; a folder without `__init__.py` has no source to run."""
-        if module.__spec__ and module.__spec__.has_location:
+        if os.path.isfile(self.path):
             module.__dict__["__builtins__"] = self.builtins
             super().exec_module(module)
 
@@ -66,35 +59,36 @@ class Importer:
     """Imports modules from a bot's folder, as submodules of the package `name`.
 
     In these modules `import other` finds the bot's own module before any other of that name.
-    Imports by other code are not affected.
+    Imports by other code are not affected: the folder is not on `sys.path`.
     """
 
     def __init__(self, name: str, folder: str) -> None:
         self.name = name
         self.folder = folder
-        self.tops = {file.partition("/")[0].partition(".")[0] for file in _find_code(folder)}
+        self.tops = {
+            os.path.relpath(os.path.join(place, file), folder).partition("/")[0].partition(".")[0]
+            for place, _, files in os.walk(folder)
+            for file in files
+            if file.endswith(_CODE)
+        }
         self.builtins = {**vars(builtins), "__import__": self.import_}
 
-    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, _target: object = None
+    ) -> ModuleSpec | None:
         """Return the spec of a module of this bot, None for any other module."""
-        package, *rest = fullname.split(".")
-        if package != self.name:
+        if fullname == self.name:
+            file = os.path.join(self.folder, "__init__.py")
+            spec = ModuleSpec(fullname, _Loader(fullname, file, self.builtins), origin=file)
+            spec.submodule_search_locations = [self.folder]
+            spec.has_location = os.path.isfile(file)
+            return spec
+        if not fullname.startswith(f"{self.name}."):
             return None
-        stem = os.path.join(self.folder, *rest)
-        for file, is_package in ((f"{stem}/__init__.py", True), (f"{stem}.py", False)):
-            if os.path.isfile(file):
-                return self._spec(fullname, file, is_package=is_package)
-        if any(True for _ in _find_code(stem)):
-            return self._spec(fullname, f"{stem}/__init__.py", is_package=True)
-        return None
-
-    def _spec(self, fullname: str, file: str, *, is_package: bool) -> ModuleSpec:
-        loader = _Loader(fullname, file, self.builtins)
-        spec = ModuleSpec(fullname, loader, origin=file, is_package=is_package)
-        spec.has_location = os.path.isfile(file)
-        if is_package:
-            spec.submodule_search_locations = [os.path.dirname(file)]
-        return spec
+        found = PathFinder.find_spec(fullname, path)
+        if found and found.origin and found.origin.endswith(".py"):
+            found.loader = _Loader(fullname, found.origin, self.builtins)
+        return found
 
     def import_(
         self,
@@ -112,20 +106,10 @@ class Importer:
         return module if fromlist else sys.modules[f"{self.name}.{top}"]
 
 
-def _find_code(folder: str) -> Iterator[str]:
-    """Yield the modules below a folder, by their paths relative to it."""
-    for place, _, files in os.walk(folder):
-        for file in files:
-            if file.endswith(_CODE):
-                yield os.path.relpath(os.path.join(place, file), folder)
-
-
 def _load(name: str, folder: str, file: str) -> ModuleType:
     """Import a file of a bot's folder, and return the module."""
-    main = file.removesuffix(".py")
-    if not _MAIN.fullmatch(main):
-        raise ImportError(f"a bot's archive whose first file {main!r} is not beside the others")
     sys.meta_path.insert(0, Importer(name, folder))
+    main = file.removesuffix(".py")
     return importlib.import_module(name if main == "__init__" else f"{name}.{main}")
 
 
@@ -149,37 +133,20 @@ def name_of_first(archive: bytes) -> str:
     return archive[30 : 30 + size].decode(errors="replace")
 
 
-def read_archive(
-    archive: bytes, most_files: int = MOST_FILES, most_data: int = MOST_DATA
-) -> dict[str, bytes]:
-    """Return the files of an archive by name, in its order.
-
-    Raises ImportError if it is damaged, too large or compressed.
-    """
+def read_archive(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an archive that `make_archive` has made, by name, in its order."""
     import zipfile  # here, because it takes 10 ms and few bots need it
 
-    end = archive[-22:]  # the end record, which has no comment
-    listed = int.from_bytes(end[12:16], "little")
-    if not end.startswith(_LIST) or archive[-42:].startswith(_LIST_64) or listed > _MOST_LISTED:
-        raise ImportError("a bot's archive that is damaged: its list of files cannot be read")
-    try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as file:
-            items = file.infolist()
-            if not items or len(items) > most_files:
-                raise ImportError(f"a bot's archive has 1 to {most_files:,} files")
-            if any(item.compress_type != zipfile.ZIP_STORED for item in items):
-                raise ImportError("a bot's archive has no compressed files")
-            if sum(item.file_size for item in items) > most_data:
-                raise ImportError(f"a bot's archive has at most {most_data:,} bytes")
-            return {item.filename: file.read(item) for item in items}
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise ImportError(f"a bot's archive that is damaged: {error}") from None
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        return {item.filename: file.read(item) for item in file.infolist()}
 
 
-def keep_lines(filename: str, source: bytes) -> None:
-    """Register the lines of a source for tracebacks, even if a file of that name exists."""
+def compile_lines(source: bytes, filename: str) -> CodeType:
+    """Compile a source, and keep its lines for tracebacks, whatever file has that name then."""
     lines = source.decode("utf-8", "replace").splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
+    code: CodeType = compile(source, filename, "exec", dont_inherit=True)
+    return code
 
 
 def _advise_binding(loaded: ModuleType) -> str:
@@ -240,7 +207,5 @@ def _execute(name: str, file: str, source: bytes | None = None) -> ModuleType:
     module.__file__ = file
     module.__spec__ = ModuleSpec(name, loader, origin=file)
     sys.modules[name] = module
-    source = loader.get_data(file) if source is None else source
-    keep_lines(file, source)
-    exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
+    exec(compile_lines(loader.get_data(file) if source is None else source, file), module.__dict__)
     return module

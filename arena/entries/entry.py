@@ -19,9 +19,8 @@ from arena.entries.archive import (
     name_of_first,
     read_archive,
 )
-from arena.entries.identity import COPY, MOST_COPIED
+from arena.entries.identity import COPY
 from arena.entries.layout import Layout, own_folder, shared
-from arena.entries.needs import locate
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy
@@ -48,10 +47,10 @@ class Entry:
 
     label: str
     target: str
-    lane: str
-    module: str
-    filename: str
-    sha256: str
+    lane: str = "process"
+    module: str = ""
+    filename: str = ""
+    sha256: str = ""
     source: bytes | None = None
     params: dict[str, Any] = field(default_factory=dict)
     path: tuple[str, ...] = ()
@@ -96,19 +95,15 @@ class Entry:
         """Return the layout that copies the bot's files into a folder; None if it carries none."""
         if self.source is None:
             return None
-        is_program = bool(self.command)
-        made = Layout(folder, self.label, self.files, self._links(), programs=is_program)
+        made = Layout(folder, self.label, self.files, programs=bool(self.command))
         return shared(made, (self.sha256, self.filename, self.needs))
 
     def files(self) -> dict[str, bytes]:
-        """Return the files that the bot carries, by their paths in the copy.
-
-        Raises ImportError for an archive that cannot be read.
-        """
+        """Return the files that the bot carries, by their paths in the copy."""
         if self.source is None:
             return {}
         if self.command:
-            return read_archive(self.source, *MOST_COPIED)
+            return read_archive(self.source)
         if not self.is_archive:
             return {self._top: self.source}
         return {f"{self._top}/{name}": data for name, data in read_archive(self.source).items()}
@@ -117,20 +112,6 @@ class Entry:
     def _top(self) -> str:
         """The name of the bot's file or folder in the copy, as tracebacks show it."""
         return self.filename if self.is_ours else os.path.basename(self.filename)
-
-    def _links(self) -> dict[str, Path]:
-        """Return the paths that a command needs but that were too large to copy, by name."""
-        home = Path(self.home)
-        below = [path for path in map(locate, self.needs) if self.home and home in path.parents]
-        if not below:
-            return {}
-        copied = [f"{name}/" for name in self.files()]
-        needed = {path.relative_to(home).as_posix(): path for path in below}
-        return {
-            name: path
-            for name, path in needed.items()
-            if not any(one.startswith(f"{name}/") for one in copied)
-        }
 
     def main(self, folder: Path | str) -> tuple[str | None, str]:
         """Return the file that defines `bot`, and the folder of the modules that it may import.

@@ -9,7 +9,7 @@ import shlex
 import stat
 import sys
 import threading
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -34,8 +34,6 @@ MAINS = ("bot.py", "__init__.py")
 """The file of a folder that defines `bot`: the first of these that exists."""
 
 _CACHE = "__pycache__"
-_CACHES = {_CACHE, ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".venv"}
-_LEFT_OUT = _CACHES | {".git", ".hg", ".svn"}
 _STORE = "run.sqlite"
 
 
@@ -188,22 +186,6 @@ def find_files(folder: Path) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def find_program_files(folder: Path, most: int) -> dict[str, Path]:
-    """Return the files of a command's folder by relative path, sorted.
-
-    Skipped are caches, the folders of version control, and links that do not lead to a file in the
-    folder. Raises InputError, whose message omits the folder, for the folder of a run and for more
-    than `most` files.
-    """
-    found = {}
-    real = Path(os.path.realpath(folder))
-    for name, item in _walk(folder, most, links=False, left_out=_LEFT_OUT):
-        path = Path(os.path.realpath(item)) if item.is_symlink() else Path(item)
-        if path == Path(item) or (path.is_relative_to(real) and path.is_file()):
-            found[name] = path
-    return dict(sorted(found.items()))
-
-
 def find_installed(folder: Path) -> dict[str, Path]:
     """Return all files of a package by relative path, sorted.
 
@@ -244,13 +226,11 @@ def find_main(names: Iterable[str]) -> str:
     raise InputError(f"a bot's folder has a {' or a '.join(MAINS)}, and this one has neither")
 
 
-def _walk(
-    folder: Path, most: int, *, links: bool, left_out: Container[str] | None = None
-) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _walk(folder: Path, most: int, *, links: bool) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield everything below a folder except folders, by relative path.
 
-    With `links`, linked folders are entered, too. Names in `left_out` are skipped; without such a
-    list, caches are skipped and, without `links`, hidden files.
+    With `links`, linked folders are entered, too. Caches are skipped and, without `links`, hidden
+    files.
     """
     waiting, seen, number = [("", str(folder))], {os.path.realpath(folder)}, 0
     while waiting:
@@ -262,15 +242,12 @@ def _walk(
             name = prefix + item.name
             if item.name == _STORE:
                 raise InputError(f"{name}: a run; a bot's folder holds only the bot")
-            is_hidden = item.name == _CACHE or (item.name.startswith(".") and not links)
-            if is_hidden if left_out is None else item.name in left_out:
+            if item.name == _CACHE or (item.name.startswith(".") and not links):
                 continue
             with naming(name, OSError):  # a cycle of links
                 is_folder = item.is_dir(follow_symlinks=links)
             if not is_folder:
                 yield name, item
-            elif not links:  # then no folder is met twice
-                waiting.append((f"{name}/", item.path))
             elif (real := os.path.realpath(item)) not in seen:
                 seen.add(real)
                 waiting.append((f"{name}/", item.path))

@@ -8,17 +8,19 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from arena.entries.archive import MOST_FILES
 from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
     add_file,
     after_env,
+    find_files,
     find_installed,
-    find_program_files,
     read_files,
     script_words,
 )
@@ -128,9 +130,6 @@ def _add_bots(digest: hashlib._Hash, imported: Mapping[str, bytes]) -> None:
         digest.update(f"\0{name}\0".encode() + imported[name])
 
 
-MOST_COPIED: Final = (2000, 64 << 20)
-"""The most files of a command that are copied, and their most bytes in all."""
-
 COPY: Final = "\0"
 """The first character of a word that names a copied file; a typed command cannot contain it."""
 
@@ -159,47 +158,43 @@ class Copied(NamedTuple):
 def copy_command(words: Sequence[str], needs: Iterable[str]) -> Copied:
     """Return the files of a command to copy: the folder of the first file that it names.
 
-    If the folder cannot be copied whole, only its files and folders that the command names or
-    needs are.
+    If the folder cannot be a bot's, only its files and folders that the command names or needs are
+    copied.
     """
-    named = [os.path.abspath(word) for word in words[1:] if os.path.exists(word)]
+    named = [Path(os.path.abspath(word)) for word in words[1:] if os.path.exists(word)]
     if _is_own(words[0], named):
-        named.insert(0, os.path.abspath(words[0]))
-    first = next(filter(os.path.isfile, named), None)
-    home = Path(first).parent if first else Path(named[0]) if named else None
+        named.insert(0, Path(os.path.abspath(words[0])))
+    home = next((path.parent for path in named if path.is_file()), named[0] if named else None)
     files: dict[str, bytes] = {}
     note = ""
     if home:
         try:
             if note := why_hidden(home):
                 raise InputError(note)
-            files = read_files(find_program_files(home, MOST_COPIED[0]), home, MOST_COPIED[1])
+            files = read_files(find_files(home), home)
         except InputError as error:
             note = str(error)
-            files = read_parts(home, [*map(Path, named), *map(locate, needs)], *MOST_COPIED)
+            files = read_parts(home, [*named, *map(locate, needs)])
     program = [shutil.which(words[0]) or words[0], *words[1:]]
     placed = tuple(_place(word, home, files, whole=not note) for word in program)
     stays = [one for one, word in zip(words, placed, strict=True) if not word.startswith(COPY)]
     return Copied(placed, str(home) if files else "", files, [*filter(os.path.isfile, stays)], note)
 
 
-def _is_own(program: str, named: Sequence[str]) -> bool:
+def _is_own(program: str, named: Sequence[Path]) -> bool:
     """Return whether a program is the bot itself, and not an interpreter of the files named."""
     path = Path(os.path.abspath(program))
     if not ("/" in program and path.is_file()) or path.parent.name in _INSTALLED:
         return False
-    return not path.is_relative_to("/usr") and (
-        not named or any(path.parent in Path(one).parents for one in named)
-    )
+    beside = not named or any(path.parent in one.parents for one in named)
+    return beside and not path.is_relative_to("/usr")
 
 
-def read_parts(
-    home: Path, parts: Iterable[Path], most_files: int, most_bytes: int
-) -> dict[str, bytes]:
+def read_parts(home: Path, parts: Iterable[Path]) -> dict[str, bytes]:
     """Return the files among `parts` and in folders among them that are below `home`.
 
-    A part that cannot be read, or with which the files exceed one of the limits, is skipped. So is
-    an installed package: its environment may be below `home`.
+    A part that cannot be read, or with which there are too many files or bytes for a bot, is
+    skipped. So is an installed package: its environment may be below `home`.
     """
     found: dict[str, Path] = {}
     files: dict[str, bytes] = {}
@@ -207,14 +202,11 @@ def read_parts(
         is_installed = any(name in part.parts for name in SITES)
         if is_installed or home not in part.parents or (part.is_dir() and why_hidden(part)):
             continue
-        name = part.relative_to(home).as_posix()
-        try:
-            inner = find_program_files(part, most_files) if part.is_dir() else {"": part}
-            more = found | {f"{name}/{one}" if one else name: path for one, path in inner.items()}
-            if len(more) <= most_files:
-                files, found = read_files(more, home, most_bytes), more
-        except InputError:
-            continue
+        with suppress(InputError):
+            inner = [*find_files(part).values()] if part.is_dir() else [part]
+            more = found | {path.relative_to(home).as_posix(): path for path in inner}
+            if len(more) < MOST_FILES:
+                files, found = read_files(more, home), more
     return files
 
 
@@ -223,13 +215,24 @@ def _place(word: str, home: Path | None, files: Mapping[str, bytes], *, whole: b
     if not os.path.exists(word):
         return word
     path = Path(os.path.abspath(word))
-    if home and files and path.is_relative_to(home):
-        name = path.relative_to(home).as_posix()
-        if name in files or any(one.startswith(f"{name}/") for one in files):
-            return f"{COPY}{name}"
-        if path == home and whole:
-            return COPY
-    return str(path)
+    if not home or not files or not path.is_relative_to(home) or (path == home and not whole):
+        return str(path)
+    placed = place(path.relative_to(home).as_posix(), files)
+    return placed if placed.startswith(COPY) else str(path)
+
+
+def place(word: str, files: Mapping[str, bytes]) -> str:
+    """Return a word for the copy of files, marked if it is one of them or a folder of these.
+
+    >>> files = {"classes/Wary.class": b""}
+    >>> [place(word, files).replace(COPY, "COPY/") for word in ("-cp", "./classes", ".", "x")]
+    ['-cp', 'COPY/classes', 'COPY/', 'x']
+    """
+    name = os.path.normpath(word)
+    if name == os.curdir:
+        return COPY
+    is_part = any(file == name or file.startswith(f"{name}/") for file in files)
+    return f"{COPY}{name}" if is_part else word
 
 
 def find_version(words: Sequence[str], files: Mapping[str, bytes]) -> str:

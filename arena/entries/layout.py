@@ -30,8 +30,7 @@ _MOST_TOLD = 3  # names of changed files in a message
 class Layout:
     """A copy of a bot's files in a folder that nobody should change.
 
-    `read` returns the files by name. With `programs`, each is executable. `links` are links to
-    paths that are too large to copy.
+    `read` returns the files by name. With `programs`, each is executable.
     """
 
     def __init__(
@@ -39,14 +38,12 @@ class Layout:
         folder: Path,
         label: str,
         read: Callable[[], Mapping[str, bytes]],
-        links: Mapping[str, Path] | None = None,
         *,
         programs: bool = False,
     ) -> None:
         self.folder = folder
         self.label = label
         self.read = read
-        self.links = links or {}
         self.mode = _EXECUTE if programs else _READ
         self._states: dict[str, tuple[int, ...]] = {}
         self._renewing = threading.Lock()
@@ -54,33 +51,25 @@ class Layout:
     def renew(self) -> None:
         """Copy the files, unless the copy exists and is unchanged; log the changes.
 
-        Raises ImportError for a name that leads out of the folder, and Exhausted if the disk is
-        full.
+        Raises ImportError for a name that no file can have, and Exhausted if the disk is full.
         """
         with self._renewing:
             if self._states and not self._has_changed():
                 return
             remove_tree(self.folder)
-            files = self.read()
-            for name in (*files, *self.links):
-                check_name(name)
             try:
                 with blaming_machine(f"the files of {self.label} cannot be laid out"):
-                    self._write(files)
-            except (OSError, UnicodeEncodeError) as error:
-                why = error.strerror if isinstance(error, OSError) else str(error)
-                raise ImportError(f"the bot's files cannot be laid out: {why}") from None
+                    self._write(self.read())
+            except OSError as error:
+                raise ImportError(f"the bot's files cannot be laid out: {error.strerror}") from None
             self._states = dict(_look(self.folder))
 
     def _write(self, files: Mapping[str, bytes]) -> None:
-        for name in (*files, *self.links):
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             path.chmod(self.mode)
-        for name, target in self.links.items():
-            (self.folder / name).symlink_to(target)
         for place, _, _ in os.walk(self.folder, topdown=False):
             os.chmod(place, _EXECUTE)
 
@@ -133,15 +122,6 @@ def own_folder() -> Path:
 def _remove_own(folder: Path, process: int) -> None:
     if os.getpid() == process:  # not in a fork
         remove_tree(folder)
-
-
-def check_name(name: str) -> None:
-    """Raise ImportError for a file name that leads out of its folder.
-
-    >>> check_name("nets/deep.npz")
-    """
-    if "\0" in name or not {"", os.curdir, os.pardir}.isdisjoint(name.split("/")):
-        raise ImportError(f"a bot's archive with a file {name!a}, which is not below its folder")
 
 
 def remove_tree(path: Path) -> None:

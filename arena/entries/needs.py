@@ -19,8 +19,6 @@ SITES: Final = ("site-packages", "dist-packages")
 """The names of the folders of installed packages."""
 
 _STORE = "run.sqlite"
-_DEPTH = 3  # of the folders searched for runs
-_MOST_FOLDERS = 2000
 _LEAST_PERSON = 1000  # the lowest user id of a person on usual systems
 
 _working_folder: Path | None = None
@@ -109,22 +107,7 @@ def _homes() -> list[Path]:
 
 def _holds_runs(folder: Path) -> bool:
     """Return whether a folder or one of its subfolders contains a run."""
-    folders = [folder] if folder.is_dir() else []
-    looked = 0
-    for _ in range(_DEPTH):
-        below = []
-        for place in folders:
-            looked += 1
-            try:
-                if looked > _MOST_FOLDERS:
-                    return False
-                if (place / _STORE).exists():
-                    return True
-                below += [Path(item) for item in os.scandir(place) if item.is_dir()]
-            except OSError:  # unreadable for bots as well
-                continue
-        folders = below
-    return False
+    return any(any(folder.glob(f"{below}{_STORE}")) for below in ("", "*/", "*/*/"))
 
 
 def explain_missing(target: str, message: str) -> str:

@@ -1,4 +1,4 @@
-"""Read bots that are a folder or a zip, and programs: those with a bot.toml, and single files.
+"""Read the files of a bot: of one file, a folder or a zip; with a bot.toml they are a program.
 
 A bot.toml is a stranger's text. What it names must be a file of its folder, an installed program,
 an installed package, or a folder of the system that every user can read.
@@ -11,22 +11,27 @@ import os
 import re
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
 from arena.addons import hook
-from arena.entries.archive import MOST_DATA, MOST_ZIP, make_archive, read_archive
-from arena.entries.file import decode, find_files, interpreter_of, read_file, read_files
-from arena.entries.identity import COPY
-from arena.entries.layout import check_name
+from arena.entries.archive import MAGIC, MOST_DATA, MOST_ZIP
+from arena.entries.file import (
+    MOST_SOURCE,
+    decode,
+    find_files,
+    interpreter_of,
+    read_file,
+    read_files,
+)
+from arena.entries.identity import COPY, place
 from arena.entries.needs import find_package, locate
 from arena.entries.spec import is_label, refuse_label
-from arena.entries.syntax import check_archive, open_zip
+from arena.entries.syntax import open_zip
 from arena.errors import InputError, naming
 from engine.errors import show_start
 
@@ -38,6 +43,7 @@ ZIP: Final = ".zip"
 BUILT: Final = ".bot"
 """The ending of a program that a league keeps with what its build made, never built again."""
 
+_PACKED = b"# A bot with its files, written by `arena pack`"  # by version 1
 _MOST_MANIFEST = 8 << 10  # bytes: a parser of TOML can take the square of this
 _MOST_NEEDS = 100
 SYSTEM: Final = ("/usr", "/opt")
@@ -57,122 +63,101 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: str | None = None
 
 
-class Program(NamedTuple):
-    """A program that is a bot: its manifest, and its files by name, with what its build made."""
+def is_program(path: Path) -> bool:
+    """Return whether a file is a program by itself, and neither Python nor a zip.
 
-    manifest: Manifest
-    files: dict[str, bytes]
-
-    def command(self) -> tuple[str, ...]:
-        """Return the words that run it from a copy of its files.
-
-        Raises InputError if its first word is neither one of its files nor an installed program.
-        """
-        with naming(MANIFEST):
-            first = _find_program("run", self.manifest.run[0], self.files)
-        return first, *(_place(word, self.files) for word in self.manifest.run[1:])
-
-    def archive(self) -> bytes:
-        """Return the archive of the program; the same files give the same bytes."""
-        return make_archive(self.files, MANIFEST)
-
-
-def is_program(path: str | Path) -> bool:
-    """Return whether a path is a folder or a zip with a bot.toml, or the file of a program.
-
-    >>> is_program("docs/examples/greedy.js"), is_program("docs/examples/plain.py")
+    >>> is_program(Path("docs/examples/greedy.js")), is_program(Path("docs/examples/plain.py"))
     (True, False)
     """
-    if os.path.isdir(path):
-        return os.path.lexists(os.path.join(path, MANIFEST))
-    name = str(path)
-    if not os.path.isfile(path):
-        return False
-    if name.endswith(ZIP):
-        return MANIFEST in read_folder(Path(path))
-    return name.endswith(BUILT) or interpreter_of(name) is not None
+    return path.suffix == BUILT or (path.is_file() and interpreter_of(str(path)) is not None)
 
 
-def read_folder(path: Path) -> dict[str, bytes]:
-    """Return the files of a bot that is a folder or a zip, by name, without hidden ones.
+def read_bot(path: Path, waiting: Callable[[], None] = lambda: None) -> dict[str, bytes]:
+    """Return the files of a bot by name, without hidden ones; those of a program have a bot.toml.
 
-    Raises InputError, whose message omits the path.
+    A folder or a zip is built in the jail if its bot.toml says so. `waiting` is called regularly
+    meanwhile, and may raise InputError to end that. Raises InputError, whose message omits the
+    path, if the bot cannot be read or built.
     """
+    if not path.is_dir() and path.suffix not in (ZIP, BUILT):
+        return _read_single(path)
+    files = _read_folder(path)
+    if MANIFEST not in files:
+        if path.suffix == BUILT:
+            raise InputError(f"a {BUILT} file has a {MANIFEST}: give a folder, or a zip")
+        return files
+    manifest = read_manifest(files)
+    if path.suffix == BUILT or not manifest.build:
+        return files
+    with naming(MANIFEST):
+        _find_program("build", manifest.build[0], files)
+    built: dict[str, bytes] = hook("build")(manifest.build, files, waiting)
+    return built
+
+
+def _read_folder(path: Path) -> dict[str, bytes]:
     if path.is_dir():
         return read_files(find_files(path), path)
     if path.is_symlink():
         raise InputError("a link; give what it leads to")
     found = open_zip(read_file(path, MOST_ZIP, links=False))  # somebody may change it meanwhile
-    return {name: data for name, (_, data) in found.items() if "/." not in f"/{name}"}
+    return {name: data for name, data in found.items() if "/." not in f"/{name}"}
 
 
-def read_program(path: Path, waiting: Callable[[], None] = lambda: None) -> Program:
-    """Return the program at a path; a folder or a zip is built in the jail if its bot.toml says so.
+def _read_single(path: Path) -> dict[str, bytes]:
+    """Return the file of a Python bot, or of a program as if it stood in a folder with a bot.toml.
 
-    `waiting` is called regularly while it is built, and may raise InputError to end that.
-    Raises InputError, whose message omits the path, if it cannot be read or built.
-    """
-    if not path.is_dir() and path.suffix != ZIP:
-        return _read_built(path) if path.suffix == BUILT else _read_single(path)
-    files = read_folder(path)
-    with naming(MANIFEST):
-        if len(content := files.get(MANIFEST, b"")) > _MOST_MANIFEST:
-            raise InputError(f"larger than {_MOST_MANIFEST:,} bytes")
-        manifest = read_manifest(content)
-    if manifest.build:
-        with naming(MANIFEST):
-            _find_program("build", manifest.build[0], files)
-        files = hook("build")(manifest.build, files, waiting)
-    return Program(manifest, files)
-
-
-def _read_built(path: Path) -> Program:
-    content = read_file(path, MOST_ZIP)
-    check_archive(content)
-    files = read_archive(content)
-    try:
-        for one in files:
-            check_name(one)
-    except ImportError as error:
-        raise InputError(str(error)) from None
-    name, first = next(iter(files.items()))
-    if name != MANIFEST or len(first) > _MOST_MANIFEST:
-        raise InputError(f"a {BUILT} file begins with its {MANIFEST}: give a folder, or a zip")
-    with naming(MANIFEST):
-        return Program(read_manifest(first), files)
-
-
-def _read_single(path: Path) -> Program:
-    """Return the program of one file, as if it stood in a folder with a bot.toml.
-
-    The file's own name is not part of it: a copy under another name is the same bot.
+    A program's own name is not part of it: a copy under another name is the same bot.
     """
     interpreter = interpreter_of(str(path))
     if interpreter is None:
-        raise InputError(f"neither a program nor a folder with a {MANIFEST}")
+        text = read_file(path, MOST_SOURCE)
+        if text.startswith(MAGIC):
+            raise InputError(f"a zip, whose name must end in {ZIP}")
+        if text.startswith(_PACKED):
+            raise InputError(
+                "written by `arena pack`, which has left with version 2.0: give the folder of "
+                "which it was made, or a zip of that"
+            )
+        return {path.name: text}
     name = f"bot{path.suffix.lower()}" if interpreter else "bot"
-    manifest = Manifest([*interpreter, name] if interpreter else [f"./{name}"])
-    text = f"run = {json.dumps(manifest.run)}\n"
-    return Program(manifest, {MANIFEST: text.encode(), name: read_file(path, MOST_DATA)})
+    words = [*interpreter, name] if interpreter else [f"./{name}"]
+    manifest = f"run = {json.dumps(words)}\n".encode()
+    return {MANIFEST: manifest, name: read_file(path, MOST_DATA)}
 
 
-def read_manifest(content: bytes) -> Manifest:
-    """Return the manifest in a bot.toml; raises InputError, which names all that is wrong in it.
+def find_command(manifest: Manifest, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the words that run a program from a copy of its files.
 
-    >>> read_manifest(b'run = ["node", "hasty.js"]').run
+    Raises InputError if the first word is neither one of its files nor an installed program.
+    """
+    with naming(MANIFEST):
+        first = _find_program("run", manifest.run[0], files)
+    return first, *(place(word, files) for word in manifest.run[1:])
+
+
+def read_manifest(files: Mapping[str, bytes]) -> Manifest:
+    """Return the manifest of a program; raises InputError, which names all that is wrong in it.
+
+    >>> read_manifest({MANIFEST: b'run = ["node", "hasty.js"]'}).run
     ['node', 'hasty.js']
     """
-    try:
-        data = tomllib.loads(text := decode(content))
-        manifest = msgspec.convert(data, Manifest)
-    except RecursionError:
-        raise InputError("nested too deep") from None
-    except msgspec.ValidationError as error:
-        raise InputError(_explain(str(error))) from None
-    except ValueError as error:  # also for a number of more than 4,300 digits
-        raise InputError(f"not TOML: {error}, in {show_start(text)}") from None
-    if wrong := [*_find_faults(manifest)]:
-        raise InputError("; ".join(wrong))
+    import tomllib  # here: few bots have one
+
+    with naming(MANIFEST):
+        if len(files[MANIFEST]) > _MOST_MANIFEST:
+            raise InputError(f"larger than {_MOST_MANIFEST:,} bytes")
+        text = decode(files[MANIFEST])
+        try:
+            manifest = msgspec.convert(tomllib.loads(text), Manifest)
+        except RecursionError:
+            raise InputError("nested too deep") from None
+        except msgspec.ValidationError as error:
+            raise InputError(_explain(str(error))) from None
+        except ValueError as error:  # also for a number of more than 4,300 digits
+            raise InputError(f"not TOML: {error}, in {show_start(text)}") from None
+        if wrong := [*_find_faults(manifest)]:
+            raise InputError("; ".join(wrong))
     return manifest
 
 
@@ -218,7 +203,7 @@ def _is_common(need: str) -> bool:
     (True, True, False, False)
     """
     if "/" not in need:  # and no file of the working folder is meant
-        return (place := find_package(need)) is not None and locate(need) == place
+        return (found := find_package(need)) is not None and locate(need) == found
     path = Path(need)
     real = Path(os.path.realpath(path)) if "\0" not in need else Path()
     tops = (one for one in SYSTEM if path.is_relative_to(one) and real.is_relative_to(one))
@@ -228,14 +213,14 @@ def _is_common(need: str) -> bool:
 def _find_program(key: str, word: str, files: Mapping[str, bytes]) -> str:
     """Return the first word of the command of a key, for a copy of the files; raises InputError."""
     if "/" in word:
-        placed = _place(word, files)
+        placed = place(word, files)
         if placed.removeprefix(COPY) not in files:
             raise InputError(f"{key}: {word!r}: no such file in the folder")
         return placed
-    if place := shutil.which(word, path=_find_installed()):
-        return os.path.abspath(place)
-    if place := shutil.which(word):
-        raise InputError(f"{key}: {word!r}: {place} is not in a folder of installed programs")
+    if found := shutil.which(word, path=_find_installed()):
+        return os.path.abspath(found)
+    if found := shutil.which(word):
+        raise InputError(f"{key}: {word!r}: {found} is not in a folder of installed programs")
     hint = f"; ./{word} is in the folder" if word in files else ""
     raise InputError(f"{key}: {word!r}: no such program is installed here{hint}")
 
@@ -248,20 +233,3 @@ def _find_installed() -> str:
     path = os.environ.get("PATH", os.defpath).split(os.pathsep)
     found = [one for one in path if Path(one).name in _BINS]
     return os.pathsep.join([os.path.dirname(sys.executable), *found])
-
-
-def _place(word: str, files: Mapping[str, bytes]) -> str:
-    """Return a word for the copy, marked if it is a file of the program or a folder of these.
-
-    >>> files = {"classes/Wary.class": b""}
-    >>> [_place(word, files).replace(COPY, "COPY/") for word in ("-cp", "./classes", ".", "x")]
-    ['-cp', 'COPY/classes', 'COPY/', 'x']
-    """
-    name = os.path.normpath(word)
-    if name == os.curdir:
-        return COPY
-    return f"{COPY}{name}" if any(_is_part(name, file) for file in files) else word
-
-
-def _is_part(name: str, file: str) -> bool:
-    return file == name or file.startswith(f"{name}/")

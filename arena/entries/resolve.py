@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import pkgutil
 import re
 import shlex
 import shutil
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bots
 from arena.addons import hook
-from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES, MOST_ZIP, make_archive
+from arena.entries.archive import make_archive
 from arena.entries.entry import Entry
 from arena.entries.file import (
     MOST_PROGRAM,
@@ -37,7 +35,7 @@ from arena.entries.identity import (
     read_parts,
 )
 from arena.entries.needs import check_needs, locate
-from arena.entries.program import ZIP, Program, is_program, read_folder, read_program
+from arena.entries.program import MANIFEST, ZIP, find_command, read_bot, read_manifest
 from arena.entries.spec import (
     COMMAND,
     HERE,
@@ -51,7 +49,6 @@ from arena.entries.spec import (
     is_file,
     parse,
     plain_params,
-    write,
 )
 from arena.entries.syntax import read_outline
 from arena.errors import InputError, naming
@@ -62,7 +59,6 @@ if TYPE_CHECKING:
 BOTS = Path(bots.__path__[0])
 """The folder of the bots that a spec can give by name only."""
 
-_PACKED = b"# A bot with its files, written by `arena pack`"  # by version 1
 _GROUP = "arena.bots"  # of entry points
 
 
@@ -94,17 +90,25 @@ def resolve(
         raise InputError(f"bot {text!r}: only `arena human BOT` has a person")
     merged = plain_params(text, spec.params | (params or {}))
     needed = check_needs(text, needs)
-    if code:
-        entry = _of_code(code, merged)
-    elif is_address(spec.target):
-        entry = _of_address(text, spec.target, merged, public=public)
-    elif spec.target.startswith(COMMAND):
-        entry = _of_command(text, spec.target, merged, needed)
-    else:
-        entry = _of_python(text, spec.target, merged, needed)
-    changes: dict[str, Any] = {"label": spec.label if label is None else label, "lane": lane}
-    changes = {name: value for name, value in changes.items() if value is not None}
-    entry = replace(entry, needs=(*needed, *entry.needs), **changes)
+    try:
+        if code:
+            found = _of_code(code)
+        elif is_address(spec.target):
+            found = _of_address(spec.target, merged, public=public)
+        elif spec.target.startswith(COMMAND):
+            found = _of_command(spec.target, needed)
+        else:
+            found = _of_python(spec.target, needed)
+    except InputError as error:
+        raise InputError(f"bot {text!r}: {error}{_explain_label(spec.target)}") from None
+    given = spec.label if label is None else label
+    entry = replace(
+        found,
+        label=default_label(found.target, merged, found.label) if given is None else given,
+        lane=found.lane if lane is None else lane,
+        needs=(*needed, *found.needs),
+        params=merged,
+    )
     check_label(text, entry.label)
     lanes: list[Lane] = [name for name in HERE if name != "inproc" or not entry.command]
     if is_address(entry.target):
@@ -139,69 +143,76 @@ class Code(NamedTuple):
     source: bytes
 
 
-def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
-    """Return the entry of a Python bot, or of a program that is a file or a folder."""
-    try:
-        if is_file(target) and is_program(path := Path(os.path.expanduser(target))):
-            return _of_program(read_program(path), path, target, params)
-        if is_file(target):
-            return _of_path(target, params, needs)
-        if target in _names():
-            return _of_name(target, params)
-        return _of_module(_locate(target), target, params)
-    except InputError as error:
-        raise InputError(f"bot {spec!r}: {error}{_explain_label(target)}") from None
-
-
 def _explain_label(target: str) -> str:
     """Advise on a label that a spec cannot hold, with ( ) / or :, "" for any other label."""
     label, equals, _ = target.partition("=")
-    if not equals or label[:1] in "./~" or os.path.exists(target):
+    if not equals or label.startswith((".", "/", "~", COMMAND, "http")) or os.path.exists(target):
         return ""
     return f"; if {label!r} is to be its label: with ( ) / or : it must be a config's `label`"
 
 
-def _of_program(program: Program, path: Path, target: str, params: dict[str, Any]) -> Entry:
-    """Return the entry of a program; its hash covers its words and its files."""
-    words, manifest = program.command(), program.manifest
+def _of_python(target: str, needs: Sequence[str]) -> Entry:
+    """Return the entry of a Python bot, or of a program that is a file or a folder."""
+    if is_file(target):
+        return _of_path(target, needs)
+    if target in _names():
+        source = read_file(BOTS / f"{target}.py", MOST_SOURCE)
+        return Entry(
+            label="",
+            target=target,
+            lane="inproc",
+            module=f"bots.{target}",
+            filename=f"bots/{target}.py",
+            sha256=hash_source(source, BOTS, ours=True),
+            source=source,
+        )
+    location = _locate(target)
+    if package := location.package:
+        sha256 = hash_package(package, BOTS)
+    else:
+        sha256 = hash_source(read_file(location.origin, MOST_PROGRAM), BOTS)
+    path = (str(location.folder),)
+    return Entry("", target, module=location.module, filename=target, sha256=sha256, path=path)
+
+
+def _of_path(target: str, needs: Sequence[str]) -> Entry:
+    """Return the entry of a bot that is a file, a folder or a zip, with all its files."""
+    path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
     name = os.path.basename(os.path.abspath(path))
-    label = default_label(f"{name}/" if path.is_dir() else target, params)
+    label = name if path.is_dir() else ""
+    files = read_bot(path)
+    if MANIFEST in files:
+        return _of_program(files, target, label)
+    is_file_of_python = not path.is_dir() and path.suffix != ZIP
+    if is_file_of_python:
+        files |= read_parts(path.parent.absolute(), map(locate, needs))
+    main = path.name if is_file_of_python else find_main(files)
+    is_alone = is_file_of_python and len(files) == 1
+    source = files[main] if is_alone else make_archive(files, main)
+    sha256 = hash_source(source, BOTS) if is_alone else hash_files(files, BOTS)
+    stem = re.sub(r"\W", "_", Path(name).stem)
     return Entry(
-        label=label if manifest.label is None else write(manifest.label, params),
+        label=label,
         target=target,
-        lane="process",
-        module="",
-        filename="",
-        sha256=hash_command(manifest.run, program.files, []),
-        source=program.archive(),
-        params=params,
-        command=words,
-        needs=check_needs(target, manifest.needs),
-        program=find_version(words, program.files),
+        module=f"_arena_bot_{stem}_{sha256[:12]}",
+        filename=target if is_alone else name,
+        sha256=sha256,
+        source=source,
     )
 
 
-def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
-    """Return the entry of a bot that is a file, a folder or a zip, with its whole source."""
-    path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
-    is_folder = os.path.isdir(path)
-    if is_folder or path.suffix == ZIP:
-        files = read_folder(path)
-        source, sha256 = make_archive(files, find_main(files)), hash_files(files, BOTS)
-    else:
-        source, sha256 = _read_source(path, needs)
-    name = os.path.basename(os.path.abspath(path))
-    stem = re.sub(r"\W", "_", Path(name).stem)
-    in_memory = source.startswith(MAGIC)  # the files of an archive have no path on disk
+def _of_program(files: dict[str, bytes], target: str, label: str) -> Entry:
+    """Return the entry of a program; its hash covers its words and its files."""
+    manifest = read_manifest(files)
+    words = find_command(manifest, files)
     return Entry(
-        label=default_label(f"{name}/" if is_folder else target, params),
+        label=label if manifest.label is None else manifest.label,
         target=target,
-        lane="process",
-        module=f"_arena_bot_{stem}_{sha256[:12]}",
-        filename=name if in_memory else target,
-        sha256=sha256,
-        source=source,
-        params=params,
+        sha256=hash_command(manifest.run, files, []),
+        source=make_archive(files, MANIFEST),
+        command=words,
+        needs=check_needs(target, manifest.needs),
+        program=find_version(words, files),
     )
 
 
@@ -211,104 +222,40 @@ def read_archived(path: Path, waiting: Callable[[], None]) -> bytes:
     `waiting` is called while it is built. Raises InputError, which names the path.
     """
     with naming(path):
-        if is_program(path):
-            return read_program(path, waiting).archive()
-        files = read_folder(path)
-        return make_archive(files, find_main(files))
+        files = read_bot(path, waiting)
+        return make_archive(files, MANIFEST if MANIFEST in files else find_main(files))
 
 
-def _read_source(path: Path, needs: Sequence[str]) -> tuple[bytes, str]:
-    """Return the source of a bot's file, and its hash.
-
-    Files of its own folder that it needs become part of the source: it is an archive then.
-    """
-    text = read_file(path, MOST_ZIP)
-    if text.startswith(_PACKED):
-        raise InputError(
-            "written by `arena pack`, which has left with version 2.0: give the folder of which it "
-            "was made, or a zip of that"
-        )
-    if len(text) > MOST_SOURCE:
-        raise InputError(f"larger than {MOST_SOURCE:,} bytes")
-    if more := read_parts(path.parent.absolute(), map(locate, needs), MOST_FILES - 1, MOST_DATA):
-        files = more | {path.name: text}
-        return make_archive(files, path.name), hash_files(files, BOTS)
-    return text, hash_source(text, BOTS)
-
-
-def _of_name(name: str, params: dict[str, Any]) -> Entry:
-    """Return the entry of a bot in bots/."""
-    source = read_file(BOTS / f"{name}.py", MOST_SOURCE)
-    return Entry(
-        label=default_label(name, params),
-        target=name,
-        lane="inproc",
-        module=f"bots.{name}",
-        filename=f"bots/{name}.py",
-        sha256=hash_source(source, BOTS, ours=True),
-        source=source,
-        params=params,
-    )
-
-
-def _of_module(location: Location, target: str, params: dict[str, Any]) -> Entry:
-    """Return the entry of an installed module, which is used in place."""
-    package = location.package
-    if package is None:
-        sha256 = hash_source(read_file(location.origin, MOST_PROGRAM), BOTS)
-    else:
-        sha256 = hash_package(package, BOTS)
-    return Entry(
-        label=default_label(target, params),
-        target=target,
-        lane="process",
-        module=location.module,
-        filename=target,
-        sha256=sha256,
-        params=params,
-        path=(str(location.folder),),
-    )
-
-
-def _of_code(code: Code, params: dict[str, Any]) -> Entry:
+def _of_code(code: Code) -> Entry:
     """Return the entry of a class or function."""
-    target = f"{OBJECT}{code.name}"
     sha256 = hash_source(code.source, BOTS, ours=True)
     return Entry(
-        label=default_label(target, params),
-        target=target,
-        lane="process",
+        label="",
+        target=f"{OBJECT}{code.name}",
         module=f"_arena_bot_{code.name}_{sha256[:12]}",
         filename=f"<{code.name}>",
         sha256=sha256,
         source=code.source,
-        params=params,
     )
 
 
-def _of_command(spec: str, target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
+def _of_command(target: str, needs: Sequence[str]) -> Entry:
     """Return the entry of a command; its hash covers its words and its files."""
     try:
         words = shlex.split(target.removeprefix(COMMAND))
     except ValueError as error:
-        raise InputError(f"bot {spec!r}: {error}") from None
+        raise InputError(str(error)) from None
     if not words:
-        raise InputError(f"bot {spec!r}: the command is empty")
+        raise InputError("the command is empty")
     if shutil.which(words[0]) is None:
-        raise InputError(f"bot {spec!r}: {words[0]}: {why_no_program(words)}")
+        raise InputError(f"{words[0]}: {why_no_program(words)}")
     copied = copy_command(words, needs)
-    with naming(f"bot {spec!r}"):
-        sha256 = hash_command(words, copied.files, copied.stays)
     files = copied.files
     return Entry(
-        label=default_label(target, params),
+        label="",
         target=target,
-        lane="process",
-        module="",
-        filename="",
-        sha256=sha256,
+        sha256=hash_command(words, files, copied.stays),
         source=make_archive(files, next(iter(files))) if files else None,
-        params=params,
         command=copied.words,
         home=copied.home,
         program=find_version(copied.words, files),
@@ -316,18 +263,14 @@ def _of_command(spec: str, target: str, params: dict[str, Any], needs: Sequence[
     )
 
 
-def _of_address(spec: str, target: str, params: dict[str, Any], *, public: bool) -> Entry:
+def _of_address(target: str, params: dict[str, Any], *, public: bool) -> Entry:
     """Return the entry of a bot that lives elsewhere; its hash covers its address and version."""
-    with naming(f"bot {spec!r}"):
-        found = hook("find_bot")(target, params, public=public)
+    found = hook("find_bot")(target, params, public=public)
     return Entry(
-        label=default_label(found.target, params),
+        label="",
         target=found.target,
         lane="remote",
-        module="",
-        filename="",
         sha256=found.sha256,
-        params=params,
         command=(found.target,),
         program=found.version,
         public=public,
@@ -335,7 +278,7 @@ def _of_address(spec: str, target: str, params: dict[str, Any], *, public: bool)
 
 
 def _names() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(bots.__path__))
+    return sorted(path.stem for path in BOTS.glob("[!_]*.py"))
 
 
 def _first_line(name: str) -> str:
@@ -354,6 +297,8 @@ def _locate(target: str) -> Location:
     named = {point.name: point.value.partition(":")[0] for point in entry_points()}
     module = named.get(target, target)
     if "." not in target and module == target:
+        import difflib  # here: it takes 13 ms, and few specs are wrong
+
         near = difflib.get_close_matches(target, _names(), n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_names())}"
         if os.path.isdir(target):

@@ -63,29 +63,12 @@ def _imports(tree: _ast.AST) -> Iterator[str]:
             yield from (f"{_BOTS}{alias.name}" for alias in node.names) if below else (node.module,)
 
 
-def _import_arena() -> None:
-    """Let this program import the arena, which it does not as it starts."""
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-
-
-def find_damage(archive: bytes) -> list[str]:
-    """Return why `read_archive` refuses an archive, as a list; empty if it accepts it."""
-    _import_arena()
-    from arena.entries.archive import read_archive
-
-    try:
-        read_archive(archive)
-    except ImportError as error:
-        return [str(error)[:_LONGEST]]
-    return [""]
-
-
 def open_zip(content: bytes) -> list[str]:
-    """Return why a zip is refused; else an empty text, and three for each of its files.
+    """Return why a zip is refused; else an empty text, and name and content of each of its files.
 
-    These are its name, "x" if it can be executed, and its content in base64.
+    A content is written in base64.
     """
-    _import_arena()
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
     from base64 import b64encode
 
     from arena.entries.zipped import read_zip
@@ -94,15 +77,11 @@ def open_zip(content: bytes) -> list[str]:
         files = read_zip(content)
     except ValueError as error:
         return [str(error)[:_LONGEST]]
-    parts = ((name, "x" * can_run, b64encode(data).decode()) for name, can_run, data in files)
+    parts = ((name, b64encode(data).decode()) for name, data in files.items())
     return ["", *chain.from_iterable(parts)]
 
 
-QUESTIONS = {
-    "outline": make_outline,
-    "damage": find_damage,
-    "zip": open_zip,
-}
+QUESTIONS = {"outline": make_outline, "zip": open_zip}
 
 
 def limit(seconds: int, megabytes: int) -> None:

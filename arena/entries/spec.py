@@ -93,15 +93,17 @@ def is_address(target: str) -> bool:
     return target.lower().startswith(ADDRESSES)
 
 
-def default_label(target: str, params: dict[str, Any]) -> str:
-    """Return the label of a bot whose spec has no label.
+def default_label(target: str, params: dict[str, Any], name: str = "") -> str:
+    """Return the label of a bot whose spec has no label; a bot may have a name beside its target.
 
     >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
     'hasty(depth=3)'
     >>> default_label("http://gpu.local:8000", {}), default_label("https://bots.org/greedy", {})
     ('gpu.local-8000', 'greedy')
     """
-    if is_address(target):
+    if name:
+        stem = name
+    elif is_address(target):
         host, _, path = target.partition("://")[2].rstrip("/").partition("/")
         stem = path.rpartition("/")[2] or host.replace(":", "-")
     elif target.startswith(COMMAND):
@@ -109,10 +111,10 @@ def default_label(target: str, params: dict[str, Any]) -> str:
         files = [word for word in words if looks_like_a_file(word)]
         stem = Path((files or words)[-1 if files else 0]).stem
     else:
-        name = target.removeprefix(OBJECT)
-        stem = Path(name).name if name.endswith("/") else Path(name).stem
-        stem = stem if is_file(name) else name.rpartition(".")[2]
-    return write(stem, {name: params[name] for name in sorted(params)})
+        path = target.removeprefix(OBJECT)
+        stem = Path(path).name if path.endswith("/") else Path(path).stem
+        stem = stem if is_file(path) else path.rpartition(".")[2]
+    return write(stem, dict(sorted(params.items())))
 
 
 def looks_like_a_file(word: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import hashlib
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from arena.entries import source_reader
@@ -31,14 +31,12 @@ SECONDS_OF_MB: Final = 2
 MEGABYTES: Final = 512
 """Limit of memory for reading sources, in MB."""
 
-_MOST_KEPT = 512  # sources
-_MOST_ANSWER = 4 << 20  # bytes
-_MOST_FILES = 2 * MOST_DATA  # bytes of an answer that has the files of a zip
+_MOST_KEPT = 64  # sources
+_MOST_ANSWER = 2 * MOST_DATA  # bytes; it may have the files of a zip
 _PATIENCE = 20  # seconds of wall-clock time for each second of processor time
 _NOT_ITS_OWN: Final = (signal.SIGTERM, getattr(signal, "SIGKILL", 0))  # sent by others
 
 _lock = threading.RLock()
-_kept: dict[bytes, Outline] = {}
 
 
 class Outline(NamedTuple):
@@ -72,21 +70,16 @@ def parse_expression(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
 
 
+@lru_cache(_MOST_KEPT)
 def read_outline(source: bytes) -> Outline:
-    """Return the outline of a source of our own; each source is parsed once in this process.
+    """Return the outline of a source of our own; this process parses each source once.
 
     >>> read_outline(b"'Plays well.'; from bots.greedy import bot")
     Outline(summary='Plays well.', bots=('greedy',))
     """
-    key = hashlib.sha256(source).digest()
-    with _lock:  # threads that ask for the same source wait for the first of them
-        if key not in _kept:
-            if len(_kept) >= _MOST_KEPT:
-                _kept.clear()
-            with warnings.catch_warnings(action="ignore"):
-                summary, *names = make_outline(source)
-            _kept[key] = Outline(summary, tuple(names))
-        return _kept[key]
+    with _lock, warnings.catch_warnings(action="ignore"):
+        summary, *names = make_outline(source)
+    return Outline(summary, tuple(names))
 
 
 def read_outlines(sources: Mapping[str, bytes]) -> list[Outline]:
@@ -101,15 +94,8 @@ def read_outlines(sources: Mapping[str, bytes]) -> list[Outline]:
     return outlines
 
 
-def check_archive(archive: bytes) -> None:
-    """Raise InputError if `read_archive` refuses an archive, or needs too much time or memory."""
-    ((damage, *_),) = ask("damage", {"": archive})
-    if damage:
-        raise InputError(damage)
-
-
-def open_zip(content: bytes) -> dict[str, tuple[bool, bytes]]:
-    """Return the files of a stranger's zip by name: whether each can be executed, and its content.
+def open_zip(content: bytes) -> dict[str, bytes]:
+    """Return the files of a stranger's zip by name.
 
     Raises InputError, whose message is a line, for a zip that `read_zip` refuses.
     """
@@ -119,10 +105,10 @@ def open_zip(content: bytes) -> dict[str, tuple[bool, bytes]]:
     if damage:
         raise InputError(damage)
     try:
-        for name in parts[::3]:
+        for name in parts[::2]:
             check_name(name)
-        files = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
-        return {name: (bool(can_run), base64.b64decode(data)) for name, can_run, data in files}
+        files = zip(parts[::2], parts[1::2], strict=True)
+        return {name: base64.b64decode(data) for name, data in files}
     except ValueError:
         raise _broken() from None
 
@@ -136,18 +122,15 @@ def ask(question: str, sources: Mapping[str, bytes]) -> list[list[str]]:
     if not sources:
         return []
     seconds = SECONDS + SECONDS_OF_MB * (sum(map(len, sources.values())) >> 20)
-    most = _MOST_FILES if question == "zip" else _MOST_ANSWER
-    words = [question, str(seconds), str(MEGABYTES)]
-    answer, status = _run(words, sources, seconds * _PATIENCE, most)
+    answer, status = _run([question, str(seconds), str(MEGABYTES)], sources, seconds * _PATIENCE)
     lines = answer.split(b"\n")[:-1]
-    if len(lines) < len(sources) and len(answer) <= most:
-        if status == FULL or (status < 0 and -status not in _NOT_ITS_OWN):
-            name = [*sources][len(lines)]
-            raise InputError(
-                f"{name and f'{name}: '}reading the source takes more than {seconds} s of a "
-                f"processor or {MEGABYTES} MB of memory, or it is nested too deep"
-            )
-        raise _broken()
+    failed = status == FULL or (status < 0 and -status not in _NOT_ITS_OWN)
+    if failed and len(lines) < len(sources) and len(answer) <= _MOST_ANSWER:
+        name = [*sources][len(lines)]
+        raise InputError(
+            f"{name and f'{name}: '}reading the source takes more than {seconds} s of a "
+            f"processor or {MEGABYTES} MB of memory, or it is nested too deep"
+        )
     try:
         return [
             [word.decode("unicode_escape") for word in line.split(b"\t")]
@@ -161,20 +144,13 @@ def _broken() -> ArenaError:
     return ArenaError("the process that reads sources was ended, or has not answered; try again")
 
 
-def _run(
-    words: list[str], sources: Mapping[str, bytes], patience: float, most: int
-) -> tuple[bytes, int]:
-    """Return the reader's answer, cut just above `most` bytes, and its exit status."""
+def _run(words: list[str], sources: Mapping[str, bytes], patience: float) -> tuple[bytes, int]:
+    """Return the reader's answer, cut just above `_MOST_ANSWER` bytes, and its exit status."""
     from subprocess import DEVNULL, PIPE, Popen  # here: it takes 10 ms, and few bots need it
 
     command = [sys.executable, "-I", "-S", "-B", source_reader.__file__, *words]
-    try:
-        with blaming_machine("no process can be started"):
-            process = Popen(
-                command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
-            )
-    except OSError as error:
-        raise ArenaError(f"no process can be started: {error.strerror or error}") from None
+    with blaming_machine("no process can be started"):
+        process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True)
     assert process.stdin is not None
     assert process.stdout is not None
     end = threading.Timer(patience, process.kill)
@@ -183,10 +159,9 @@ def _run(
         end.start()
         with suppress(BrokenPipeError), process.stdin as pipe:  # it may end before reading all
             pipe.write(b"%b\n" % b" ".join(b"%d" % len(source) for source in sources.values()))
-            for source in sources.values():
-                pipe.write(source)
+            pipe.writelines(sources.values())
         with process.stdout as pipe:
-            answer = pipe.read(most + 1)
+            answer = pipe.read(_MOST_ANSWER + 1)
         return answer, process.wait()  # its pipe is closed: it ends if it writes more
     finally:
         end.cancel()

@@ -22,24 +22,20 @@ _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _KINDS: Final = (0, stat.S_IFREG, stat.S_IFDIR)
 _LEFT_OUT: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "__pycache__")
-_UNIX: Final = 3
 _DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError),
 )
 
-File = tuple[str, bool, bytes]
-"""A file of a zip: its name, whether it can be executed, and its content."""
 
-
-def read_zip(content: bytes) -> list[File]:
-    """Return the files of a zip, without a folder that holds all of them.
+def read_zip(content: bytes) -> dict[str, bytes]:
+    """Return the files of a zip by name, without a folder that holds all of them.
 
     Raises ValueError, whose message is a line, for one that is damaged, encrypted or too large, and
     for links, devices and names that lead elsewhere or cannot be shown.
     """
     if content.count(_ENTRY) > _MOST_ENTRIES:
         raise ValueError(f"the zip has more than {MOST_FILES:,} files")
-    files: dict[str, File] = {}
+    files: dict[str, bytes] = {}
     left = MOST_DATA
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as opened:
@@ -51,13 +47,12 @@ def read_zip(content: bytes) -> list[File]:
                     raise ValueError(f"the zip holds more than {MOST_DATA:,} bytes")
                 if item.filename in files:
                     raise ValueError(f"the zip has {item.filename!a} twice")
-                can_run = item.create_system == _UNIX and item.external_attr >> 16 & 0o100
-                files[item.filename] = item.filename, bool(can_run), data
+                files[item.filename] = data
     except _DAMAGE as error:
         raise ValueError(f"the zip is damaged: {error}") from None
     if not files:
         raise ValueError("the zip has no files")
-    return _without_top([*files.values()])
+    return _without_top(files)
 
 
 def _list(opened: zipfile.ZipFile) -> Iterator[zipfile.ZipInfo]:
@@ -98,9 +93,9 @@ def check_name(name: str) -> None:
         raise ValueError(f"the zip has the name {shown}, which leads elsewhere")
 
 
-def _without_top(files: list[File]) -> list[File]:
+def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return files without the folder that holds all of them, as a folder that is zipped gives."""
-    tops = {name.partition("/")[0] for name, *_ in files}
-    if len(tops) == 1 and all("/" in name for name, *_ in files):
-        return [(name.partition("/")[2], *rest) for name, *rest in files]  # type: ignore[misc]
+    top = next(iter(files)).partition("/")[0] + "/"
+    if all(name.startswith(top) for name in files):
+        return {name.removeprefix(top): data for name, data in files.items()}
     return files

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -225,9 +224,7 @@ def packages(entry: Entry, words: list[str]) -> set[Path]:
     key = (entry.sha256, *words, *entry.needs, *checks)
     if key not in _names:
         said = [word for word in (*entry.command, *entry.needs) if not os.path.isabs(word)]
-        files = {"words": " ".join(said).encode()}
-        with suppress(ImportError):  # the bot does not start, and its game reports it
-            files |= entry.files()
+        files = {"words": " ".join(said).encode()} | entry.files()
         for path in _modules_of(entry) if entry.source is None else ():
             files |= {str(one): one.read_bytes() for one in _sources(path)}
         host = b"" if entry.command or not words else Path(words[-1]).read_bytes()

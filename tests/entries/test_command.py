@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.addons.cluster.call import find_here
-from arena.entries import identity
+from arena.entries.archive import MOST_DATA
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -58,20 +59,19 @@ def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> Non
 
 
 def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
-    """Versions, caches, and links that lead elsewhere; hidden files and links inside are in it."""
+    """Caches and what is hidden, as of any bot; with a link only what is named is copied."""
     before = resolve("cmd:sh bot/run.sh")
     for name in (".git", "__pycache__", ".venv", "lib/.cache"):
         (bot / name).mkdir()
         (bot / name / "x").touch()
-    (bot / "elsewhere").symlink_to("/etc/passwd")
-    (bot / "up").symlink_to("..")
     assert resolve("cmd:sh bot/run.sh").sha256 == before.sha256
     assert {*before.files()} == {"run.sh", "lib/word"}
-    (bot / ".hidden").touch()
-    (bot / "linked").symlink_to("lib/word")
-    found = resolve("cmd:sh bot/run.sh")
-    assert {*found.files()} == {"run.sh", "lib/word", ".hidden", "linked"}
-    assert found.files()["linked"] == b"one"
+    (bot / "elsewhere").symlink_to("/etc/passwd")
+    entry = resolve("cmd:sh bot/run.sh")
+    assert ({*entry.files()}, entry.note) == (
+        {"run.sh"},
+        "elsewhere: a link; copy what it leads to",
+    )
 
 
 def test_a_folder_of_some_megabytes_is_copied_whole(bot: Path) -> None:
@@ -85,22 +85,23 @@ def test_a_folder_of_some_megabytes_is_copied_whole(bot: Path) -> None:
 def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
     bot: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    """What the command names or needs; a note says so, and needs that are too large are linked."""
+    """What the command names or needs; a note says so."""
     if place == "working":
         monkeypatch.chdir(bot)
     if place == "home":
         monkeypatch.setenv("HOME", str(bot))
     if place == "temporary":
         monkeypatch.setattr("tempfile.tempdir", str(bot))
-    if place in ("many", "large"):
-        monkeypatch.setattr(identity, "MOST_COPIED", (2 if place == "many" else 9, 1 << 10))
-    (bot / "other").write_text("x" * (2000 if place == "large" else 1))
+    if place == "many":
+        monkeypatch.setattr("arena.entries.file.MOST_FILES", 2)
+    (bot / "other").touch()
+    os.truncate(bot / "other", MOST_DATA + 1 if place == "large" else 1)
     reasons = {
         "working": "it is the working folder",
         "home": "it is a home",
         "temporary": "it is the folder for temporary files",
         "many": "more than 2 files and folders",
-        "large": "at most 1,024 bytes in all",
+        "large": "at most 47,185,920 bytes in all",
     }
     spec = f"cmd:sh {bot}/run.sh"
     assert {*resolve(spec).files()} == {"run.sh"}
@@ -108,18 +109,6 @@ def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
     assert {*entry.files()} == {"run.sh", "lib/word"}
     assert reasons[place] in entry.note
     assert f"only the files that it names or needs: are copied: {bot}" in describe_note(entry)
-    assert said(entry, bot.parent) == "one"
-
-
-@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
-def test_what_is_needed_and_too_large_is_reached_by_a_link(
-    bot: Path, monkeypatch: pytest.MonkeyPatch, lane: str
-) -> None:
-    """It stays where it is, and is not hashed."""
-    monkeypatch.setattr(identity, "MOST_COPIED", (2, 1 << 10))
-    (bot / "lib" / "more").write_text("x" * 2000)
-    entry = resolve("cmd:sh bot/run.sh", needs=["bot/lib"], lane=lane)
-    assert {*entry.files()} == {"run.sh"}
     assert said(entry, bot.parent) == "one"
 
 

@@ -147,8 +147,9 @@ def test_what_is_wrong_in_a_bot_toml_is_one_line(tmp_path: Path, text: str, reas
 def test_all_that_is_wrong_stands_in_the_line() -> None:
     """Not only the first."""
     with pytest.raises(InputError) as caught:
-        read_manifest(b'run = ["../x"]\nbuild = ["/x"]\nlabel = ""')
-    assert [part.split(":")[0] for part in str(caught.value).split("; ")[:2]] == ["run", "build"]
+        read_manifest({MANIFEST: b'run = ["../x"]\nbuild = ["/x"]\nlabel = ""'})
+    parts = str(caught.value).removeprefix("bot.toml: ").split("; ")
+    assert [part.split(":")[0] for part in parts[:2]] == ["run", "build"]
     assert "the label '' must be" in str(caught.value)
 
 
@@ -161,7 +162,7 @@ def test_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
     (folder / "more").unlink()
     (folder / MANIFEST).rename(tmp_path / MANIFEST)
     os.symlink(tmp_path / MANIFEST, folder / MANIFEST)
-    with pytest.raises(InputError, match=r"bot\.toml: (Too many levels|.*link)"):
+    with pytest.raises(InputError, match=r"bot\.toml: a link; copy what it leads to"):
         resolve(str(folder))
     (folder / MANIFEST).unlink()
     os.mkfifo(folder / MANIFEST)
@@ -219,10 +220,10 @@ def test_a_built_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "mine.bot"
     for content, reason in [
         (b"no archive", "damaged"),
-        (make_archive({"first.sh": b""}, "first.sh"), "a .bot file begins with its bot.toml"),
-        (make_archive({MANIFEST: b"#" * 9000}, MANIFEST), "begins with its bot.toml"),
+        (make_archive({"first.sh": b""}, "first.sh"), "a .bot file has a bot.toml"),
+        (make_archive({MANIFEST: b"#" * 9000}, MANIFEST), "bot.toml: larger than 8,192 bytes"),
         (make_archive({MANIFEST: b"run = [1]"}, MANIFEST), r"bot\.toml: run\[0\]: expected"),
-        (make_archive({MANIFEST: RUN.encode(), "../x": b""}, MANIFEST), "not below its folder"),
+        (make_archive({MANIFEST: RUN.encode(), "../x": b""}, MANIFEST), "leads elsewhere"),
     ]:
         path.write_bytes(content)
         with pytest.raises(InputError, match=reason):

@@ -16,21 +16,16 @@ import pytest
 from arena.addons.league import submission
 from arena.addons.league.submission import Refused
 from arena.entries import source_reader, syntax
-from arena.entries.archive import make_archive
 from arena.entries.catalogue import catalogue
 from arena.entries.resolve import resolve
 from arena.entries.source_reader import make_outline
-from arena.entries.syntax import (
-    check_archive,
-    parse_source,
-    read_outline,
-    read_outlines,
-)
+from arena.entries.syntax import open_zip, parse_source, read_outline, read_outlines
 from arena.errors import ArenaError, InputError
 from tests import ROOT
 from tests.addons.league.small import a_league, accept
 from tests.addons.table import running
 from tests.entries.costly import COSTLY, MARK, ODD, make_crowded
+from tests.entries.test_zipped import make_zip
 from tests.threads import changing_places
 from tests.tiers import few
 
@@ -80,12 +75,11 @@ def test_a_source_that_does_not_compile_says_so_and_imports_nothing() -> None:
         assert outline.bots == ()
 
 
-def test_sources_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_not_kept_without_end() -> None:
     """A server may see any number of them."""
-    monkeypatch.setattr(syntax, "_kept", {})
-    for number in range(syntax._MOST_KEPT + 1):
+    for number in range(100):
         read_outline(b"%d" % number)
-    assert len(syntax._kept) == 1
+    assert read_outline.cache_info().currsize == 64
 
 
 def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
@@ -228,7 +222,7 @@ def test_a_list_of_bots_says_so_of_that_one(
 
 def test_our_own_bots_need_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """So nothing starts later for them."""
-    monkeypatch.setattr(syntax, "_kept", {})
+    read_outline.cache_clear()
     monkeypatch.setattr(subprocess, "Popen", None)
     assert resolve("champion").sha256
     assert [one.name for one in catalogue() if not one.package]
@@ -294,9 +288,9 @@ def test_a_reader_that_is_broken_is_not_the_bots_fault(
 
 
 @pytest.mark.slow
-def test_an_archive_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before anybody unpacks it; one that is honest is not."""
     monkeypatch.setattr(syntax, "MEGABYTES", 40)
-    check_archive(make_archive({"bot.py": b"bot = 1\n"}, "bot.py"))
-    with pytest.raises(InputError, match="that is damaged: its list of files"):
-        check_archive(make_crowded(100_000))
+    open_zip(make_zip(("bot.py", b"bot = 1\n")))
+    with pytest.raises(InputError, match="the zip has more than 1,000 files"):
+        open_zip(make_crowded(100_000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import shutil
 import zipfile
@@ -94,13 +95,17 @@ def test_what_is_no_bot_is_refused_in_one_line(arena: Arena, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_file_of_a_gigabyte_is_not_read(tmp_path: Path) -> None:
     """A zip has at most 64 MB, a Python file 1 MB."""
-    for name in ("mine.zip", "mine.py"):
-        with (tmp_path / name).open("wb") as file:
-            file.truncate(1 << 30)
-        with pytest.raises(InputError, match="larger than 67,108,864 bytes"):
+    for name, most in (("mine.zip", "67,108,864"), ("mine.py", "1,048,576")):
+        (tmp_path / name).touch()
+        os.truncate(tmp_path / name, 1 << 30)
+        with pytest.raises(InputError, match=f"larger than {most} bytes"):
             resolve(f"{tmp_path}/{name}")
-    (tmp_path / "mine.py").write_text("#" * (1 << 21))
-    with pytest.raises(InputError, match="larger than 1,048,576 bytes"):
+
+
+def test_a_zip_under_another_name_says_so(tmp_path: Path) -> None:
+    """Its bytes are never parsed as those of a bot's own archive."""
+    (tmp_path / "mine.py").write_bytes(make_archive({"bot.py": b""}, "bot.py"))
+    with pytest.raises(InputError, match=r"a zip, whose name must end in \.zip"):
         resolve(f"{tmp_path}/mine.py")
 
 

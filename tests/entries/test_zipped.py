@@ -208,7 +208,7 @@ def test_the_files_of_a_zip(method: int) -> None:
     """With their paths and bytes, in any of the usual ways to pack."""
     files = ("bot.py", b"bot = 1\n"), ("data/w.bin", bytes(range(256))), ("\u00e4.txt", b"")
     found = open_zip(make_zip(*files, method=method))
-    assert found == {name: (False, content) for name, content in files}
+    assert found == dict(files)
 
 
 def test_a_folder_that_holds_all_files_is_left_out() -> None:
@@ -219,16 +219,4 @@ def test_a_folder_that_holds_all_files_is_left_out() -> None:
         ("mine/.DS_Store", b"3"),
         ("__MACOSX/mine/._bot.py", b"4"),
     )
-    assert open_zip(packed) == {"bot.py": (False, b"1"), "more/a.py": (False, b"2")}
-
-
-def test_a_program_can_still_be_executed() -> None:
-    """If the zip was made where files have this bit."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(_item("first", zipfile.ZIP_STORED, 0o755), b"#!/bin/sh\n")
-        archive.writestr(_item("bot.toml", zipfile.ZIP_STORED), b"")
-    assert {name: can_run for name, (can_run, _) in open_zip(buffer.getvalue()).items()} == {
-        "first": True,
-        "bot.toml": False,
-    }
+    assert open_zip(packed) == {"bot.py": b"1", "more/a.py": b"2"}

@@ -128,12 +128,8 @@ def hash_imports(entry: Entry) -> str:
     """Hash the bots in bots/ that a bot imports: these are not sent along with its source."""
     if entry.source is None or entry.command:
         return ""
-    try:
-        files = entry.files()
-    except ImportError:  # its games will report it
-        files = {}
     digest = hashlib.sha256()
-    for name in imported_bots(files, BOTS, ours=entry.is_ours):
+    for name in imported_bots(entry.files(), BOTS, ours=entry.is_ours):
         digest.update(f"{name}\0".encode() + (BOTS / f"{name}.py").read_bytes())
     return digest.hexdigest()
 

@@ -150,18 +150,18 @@ def lay_out(folder: Path, upload: Upload) -> str:
     Raises InputError for a hostile zip, and ArenaError if nothing can be written.
     """
     content = read_file(folder / str(upload.id), upload.size, links=False)
-    files = open_zip(content) if upload.ending == ZIP else {"": (False, content)}
+    files = open_zip(content) if upload.ending == ZIP else {"": content}
     desk = _desk_of(folder, upload)
     top = desk / (upload.name if upload.ending == ZIP else f"{upload.name}{upload.ending}")
     try:
         clear_desk(folder, upload)
         desk.mkdir(mode=0o700)
-        for name, (can_run, data) in files.items():
+        for name, data in files.items():
             place = top / name
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
                 file.write(data)
-            place.chmod(0o755 if can_run else 0o644)
+            place.chmod(0o644)
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
         raise InputError("the zip has a name that is of a file and of a folder") from None
     except OSError as error:

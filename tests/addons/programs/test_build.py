@@ -21,7 +21,7 @@ pytestmark = needs_jail
 SHORT = Limits(start=1.0, backstop=30.0, idle=0.5, memory=256)
 
 MADE = {
-    # what the build does, and what it adds
+    # what the build does, and the files that it adds or changes
     "makes": {"made": b"1\n"},
     "leaves": {"made": b"1\n"},
     "removes": {"made": b"1\n"},
@@ -29,22 +29,23 @@ MADE = {
     "looks": {"made": b""},
     "prints": {},
     "hides": {},
+    "links": {},
+    "leads_out": {},
+    "pipes": {},
+    "changes": {"plays.sh": (rogues.FOLDER / "builds" / "plays.sh").read_bytes() + b"exit\n"},
 }
+LONG = r"more than 1 s of a processor, or 0\.5 s without work"
 REFUSED = {
-    "links": r"made a link, made: copy what it leads to",
-    "changes": r"it changed plays\.sh, a source; what it makes must be other files",
-    "fails": r"exit status 1 \| plays\.sh:1: error: no such rule",
-    "loops": r"not done within 1 s",
-    "sleeps": r"it waited for more than 0\.5 s without work",
-    "fills": r"ended by signal 25|exit status 1 \| yes: .*",
-    "forks": r"started more than 32 processes|exit status \d.*|it waited .*",
-    "controls": r"exit status 3 \| a\\x1b\[2Jb",
-    "litters": r"made more than 1,000 files",
-    "hoards": r"(exit status|ended by signal) \d+.*",
-    "connects": r"exit status 1 .*OSError: .*",
-    "leads_out": r"made a link, made: copy what it leads to",
-    "pipes": r"made made, which is not a file",
-    "forges": r"it makes more than 47,185,920 bytes",
+    "fails": r".* exit status 1\. \| plays\.sh:1: error: no such rule",
+    "loops": LONG,
+    "sleeps": LONG,
+    "fills": r".* died with .* 25.*|.* exit status 1\. \| yes: .*",
+    "forks": rf"started more than 32 processes.*|.* exit status \d.*|{LONG}.*",
+    "controls": r".* exit status 3\. \| a\\x1b\[2Jb",
+    "litters": r"the zip has more than 1,000 files",
+    "hoards": r".* (exit status|died with) .*",
+    "connects": r".* exit status 1\. .*OSError: .*",
+    "forges": LONG,
     "rubbish": r"not an answer: .*",
     "kills": r"ended by SIGKILL",
 }
@@ -87,7 +88,7 @@ def test_a_build_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, what:
 @pytest.mark.slow
 @pytest.mark.parametrize("what", MADE)
 def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) -> None:
-    """What it removes is there again; it sees no secret, and its folder is as it was."""
+    """What it removes is there again, and what is no file is left out; it sees no secret."""
     (tmp_path / "secret").write_text("of the organiser")
     folder = rogue(tmp_path, what)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -116,8 +117,8 @@ def test_a_compiler_of_a_home_is_not_there(tmp_path: Path, monkeypatch: pytest.M
     folder = rogue(tmp_path, "makes")
     text = (folder / "bot.toml").read_text()
     (folder / "bot.toml").write_text(text.replace('"sh", "build.sh"', '"own-compiler"'))
-    line = "own-compiler: No such file or directory; a build sees what is in /usr and /opt"
-    with pytest.raises(InputError, match=f"build: {line}"):
+    line = "No such file or directory: 'own-compiler'; a build sees what is in /usr and /opt"
+    with pytest.raises(InputError, match=line):
         resolve(str(folder))
 
 
@@ -150,9 +151,9 @@ def test_a_program_made_before_is_replaced_by_the_build(tmp_path: Path) -> None:
 def test_the_output_of_a_build_is_shown_in_bounds(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its beginning and its end, a line each, without what controls a terminal."""
+    """Its end, a line each, without what controls a terminal."""
     resolve(str(rogue(tmp_path, "prints")))
-    assert caplog.messages == [*["build: y"] * 20, "build: ...", *["build: y"] * 20]
+    assert caplog.messages == ["build: y"] * 20
     caplog.clear()
     with pytest.raises(InputError):
         resolve(str(rogue(tmp_path, "controls")))

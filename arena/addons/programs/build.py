@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Limits
-from arena.lanes.messages import Answer, Message
+from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from engine import STANDARD
@@ -33,13 +33,12 @@ SECONDS: Final = 60.0
 
 LIMITS: Final = Limits(start=SECONDS, backstop=5 * SECONDS, idle=20.0, memory=2048)
 
-_MOST_PIECES = 2 * MOST_DATA // PIECE
 _MOST_KEPT = 50  # builds
 _MOST_TOLD = 20  # lines at the end of a build's output
 
 
 class Piece(Message, kw_only=True):
-    """Number 0: build; any other: send this part of the archive of the folder."""
+    """Request a part of the archive of the folder, after the build, by its number from 0."""
 
     type: str = "piece"
     number: int
@@ -86,18 +85,13 @@ def _build(
         command=(sys.executable, "-I", "-S", builder.__file__, COPY, *words),
         needs=tuple(map(str, [*places, *Path("/etc").glob("java-*")])),
     )
-    pieces: list[bytes] = []
     with (
         scratch_folder() as folder,
         bot_process(entry, STANDARD, LIMITS, folder / BOT, waiting) as process,
     ):
         try:
             process.start()
-            _ask(process, 0)
-            while piece := base64.b64decode(_ask(process, 1 + len(pieces)).output, validate=True):
-                pieces.append(piece)
-                if len(pieces) > _MOST_PIECES:
-                    raise InputError(f"it makes more than {MOST_DATA:,} bytes")
+            return b"".join(_ask(process))
         except Forfeit as forfeit:
             raise InputError(_describe(forfeit, process.printed())) from None
         except ValueError:
@@ -105,15 +99,19 @@ def _build(
         finally:
             for line in process.printed().splitlines()[-_MOST_TOLD:]:
                 logging.getLogger("arena").warning("build: %s", escape(line.rstrip()))
-    return b"".join(pieces)
 
 
-def _ask(process: BotProcess, number: int) -> Answer:
+def _ask(process: BotProcess) -> Iterator[bytes]:
+    """Yield the parts of the archive; raises ValueError if one is damaged or there are too many."""
     allowed = Allowed(LIMITS.start, LIMITS.backstop_of(LIMITS.start))
-    (answer,) = process.ask([Piece(number=number)], allowed).answers
-    if isinstance(answer, Forfeit):
-        raise answer
-    return answer
+    for number in range(2 * MOST_DATA // PIECE):
+        (answer,) = process.ask([Piece(number=number)], allowed).answers
+        if isinstance(answer, Forfeit):
+            raise answer
+        if not answer.output:
+            return
+        yield base64.b64decode(answer.output, validate=True)
+    raise ValueError
 
 
 def _describe(forfeit: Forfeit, output: str) -> str:

@@ -1,8 +1,8 @@
 """Run in a jail: build a program in a copy of its folder, and hand the folder back as an archive.
 
 Usage: `python builder.py FOLDER WORD...`. It speaks the protocol of bots: `hello` is answered at
-once, the message `piece` of number 0 runs the build, and each higher number asks for a part of the
-archive. It is in the build's power: nothing it says is trusted.
+once, the first message `piece` runs the build, and each asks for a part of the archive by its
+number from 0. It is in the build's power: nothing it says is trusted.
 """
 
 import base64
@@ -42,17 +42,15 @@ def main(source: str, words: list[str]) -> None:
     for line in sys.stdin.buffer:
         message = json.loads(line)
         answer = {"id": message["id"], "ready": True}
-        number = message.get("number")
         try:
-            if number == 0:
-                packed = build(source, words)
-            elif number:
-                part = packed[(number - 1) * PIECE : number * PIECE]
-                answer["output"] = base64.b64encode(part).decode()
+            if message["type"] == "piece":
+                packed = packed or build(source, words)
+                start = message["number"] * PIECE
+                answer["output"] = base64.b64encode(packed[start : start + PIECE]).decode()
         except OSError as error:
             answer["error"] = f"{error}; a build sees what is in /usr and /opt"
-        except (subprocess.SubprocessError, ValueError) as error:
-            answer["error"] = str(error)
+        except subprocess.CalledProcessError as error:  # a status below 0 is a signal
+            answer["error"] = f"exit status {error.returncode}"
         print(json.dumps(answer), flush=True)
 
 

@@ -150,7 +150,7 @@ def test_hostile_folders_stop_no_league(tmp_path: Path, monkeypatch: pytest.Monk
         write_program(inbox / "shell", 'run = ["/bin/sh"]')
         write_program(inbox / "asks", 'run = ["sh", "first.sh"]\nneeds = ["../../league.yaml"]')
         (inbox / "zip.bot").write_bytes(b"PK\3\4" + bytes(1000))
-        for what in ("links", "loops", "kills", "fills"):
+        for what in ("litters", "loops", "kills", "fills"):
             rogue(inbox, what)
         lines: list[str] = []
         names = [*take_all(league, lines.append, 0)]

@@ -36,16 +36,16 @@ MADE = {
 }
 LONG = r"more than 1 s of a processor, or 0\.5 s without work"
 REFUSED = {
-    "fails": r".* exit status 1\. \| plays\.sh:1: error: no such rule",
+    "fails": r"exit status 1 \| plays\.sh:1: error: no such rule",
     "loops": LONG,
     "sleeps": LONG,
-    "fills": r".* died with .* 25.*|.* exit status 1\. \| yes: .*",
-    "forks": rf"started more than 32 processes.*|.* exit status \d.*|{LONG}.*",
-    "controls": r".* exit status 3\. \| a\\x1b\[2Jb",
+    "fills": r"exit status -25|exit status 1 \| yes: .*",
+    "forks": rf"started more than 32 processes.*|exit status \d.*|{LONG}.*",
+    "controls": r"exit status 3 \| a\\x1b\[2Jb",
     "litters": r"the zip has more than 1,000 files",
-    "hoards": r".* (exit status|died with) .*",
-    "connects": r".* exit status 1\. .*OSError: .*",
-    "forges": LONG,
+    "hoards": r"exit status -?\d+.*",
+    "connects": r"exit status 1 .*OSError: .*",
+    "forges": r"the zip is damaged: .*",
     "rubbish": r"not an answer: .*",
     "kills": r"ended by SIGKILL",
 }

@@ -19,7 +19,6 @@ import psutil
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.launch import warm_jails
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from arena.tournament.plan import Chunk
@@ -83,7 +82,6 @@ def play_first(lane: str) -> None:
     """Play a game of two bots in a lane as the first one of this program."""
     entries = [resolve(str(_UNIFORM), label, lane=lane) for label in "ab"]
     tournament = Tournament("bench", 0, 1, entries, STANDARD)
-    warm_jails(entries)
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(Worker(tournament, Path(folder))) as worker,

@@ -43,7 +43,7 @@ def start_python(user: str, folder: Path, *words: str, **environment: str) -> su
     if IS_ROOT and user != "root":
         number = _NUMBERS[user]
         for path in (folder, *folder.rglob("*")):
-            os.chown(path, number, number)
+            os.chown(path, number, number, follow_symlinks=False)
         before = [*_reachable(folder), sys.executable, "-c", _CHANGE.format(number) + _EXECUTE]
     return subprocess.Popen(
         [*(before or [sys.executable]), *words],

@@ -28,7 +28,6 @@ from arena.executors.member import Member
 from arena.executors.worker_process import write_head
 from arena.lanes.cleanup import children, count_cores, count_descendants, kill_orphans
 from arena.lanes.faults import KILLED, Fault
-from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.keys import EXECUTORS, HERE, ExecutorChoice, Venue
@@ -115,7 +114,6 @@ def open_crew(
     size: int, work: Work, tournament: Tournament, log: RunLog, venue: Venue = HERE
 ) -> Iterator[Crew]:
     """Yield a crew of `size` workers; at the end its processes and files are removed."""
-    warm_jails(tournament.entries)
     with scratch_folder() as folder:
         others = children()
         crew = Crew(size, work, tournament, log, folder, venue)

@@ -6,7 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -176,9 +176,6 @@ def _release() -> tuple[int, ...]:
     return tuple(int(part) for part in parts[:2] if part.isdigit())
 
 
-_TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")  # may be links into /usr
-_ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
-_ALTERNATIVES = Path("/etc/alternatives")
 _DEVICES = ("null", "random", "urandom")  # mapping /dev/zero would evade the memory limit
 _LINKS = {
     "/dev/fd": "/proc/self/fd",
@@ -188,17 +185,6 @@ _LINKS = {
 }
 
 
-def system() -> Iterator[str]:
-    """Yield the options for the links in the root folder and for the dynamic loader's files."""
-    yield from ("--dir", "/usr")
-    for path in _TOP:
-        if Path(path).is_symlink():
-            yield from ("--symlink", os.readlink(path), path)
-    yield from ("--dir", "/etc")
-    for path in _ETC:
-        yield from ("--ro-bind-try", path, path)
-
-
 def devices(memory: str) -> Iterator[str]:
     """Yield the options for /dev; its folder for shared memory is a link to `memory`."""
     yield from ("--tmpfs", "/dev")
@@ -206,67 +192,3 @@ def devices(memory: str) -> Iterator[str]:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
     for path, target in (_LINKS | {"/dev/shm": memory}).items():
         yield from ("--symlink", target, path)
-
-
-def links_to(programs: Iterable[Path], shown: Iterable[Path]) -> Iterator[str]:
-    """Yield the options that show programs, with the links that lead to them.
-
-    A program that is a link may look for its own files beside the link's target. Programs in a
-    folder of `shown` are visible already.
-    """
-    folders, made = {*shown, _ALTERNATIVES}, set[Path]()
-    for program in programs:
-        path = placed(program)
-        while path not in made:
-            made.add(path)
-            is_link = path.is_symlink()
-            if not folders & {path, *path.parents}:
-                yield from ("--dir", str(path.parent))
-                words = ("--symlink", os.readlink(path)) if is_link else ("--ro-bind", str(path))
-                yield from (*words, str(path))
-            if is_link:
-                path = placed(Path(os.path.normpath(path.parent / os.readlink(path))))
-
-
-def bound(paths: Iterable[Path], private: str, hidden: Iterable[Path] = ()) -> Iterator[str]:
-    """Yield the options that show paths, below folders that every user may enter.
-
-    Of the `hidden` folders only those paths are shown.
-    """
-    covers = {*map(placed, hidden)}
-    places = {placed(path): path for path in paths}
-    outer = outermost(places, covers)
-    folders = {folder for place in outer for folder in place.parents}
-    for folder in sorted(folders - {Path("/"), Path(private)}):
-        yield from ("--dir", str(folder))
-    for place in sorted({*outer, *covers}):  # a folder before what is in it
-        words = ("--tmpfs",) if place in covers else ("--ro-bind", str(places[place]))
-        yield from (*words, str(place))
-    for cover in covers:
-        yield from ("--remount-ro", str(cover))
-
-
-def outermost(paths: Iterable[Path], covers: Collection[Path]) -> list[Path]:
-    """Return the paths that lie in no other one, or are covered there.
-
-    >>> python, numpy = Path("/python"), Path("/python/site-packages/numpy")
-    >>> outermost([python, numpy], []) == [python]
-    True
-    >>> outermost([python, numpy], [numpy.parent]) == [python, numpy]
-    True
-    """
-    there = {*paths}
-
-    def is_inner(path: Path) -> bool:
-        above = next((one for one in path.parents if one in covers or one in there), None)
-        return above is not None and above not in covers
-
-    return [path for path in dict.fromkeys(paths) if not is_inner(path)]
-
-
-def placed(path: Path) -> Path:
-    """Resolve a link in the root folder: return /usr/lib/x for /lib/x if /lib is a link."""
-    top = Path(*path.parts[:2])
-    if str(top) in _TOP and top.is_symlink():
-        return Path("/", os.readlink(top), *path.parts[2:])
-    return path

@@ -74,7 +74,7 @@ def bound_folders(further: list[str]) -> None:
     Without a limit each of these file systems could fill half of the machine's memory.
     """
     for folder, flags, options in (
-        *((name, _SAFE | _READ_ONLY, _UNTOLD) for name in ("/", "/dev", *further)),
+        *((name, _SAFE | _READ_ONLY, _UNTOLD) for name in ("/dev", *further)),
         ("/proc", _SAFE | _NOEXEC, "subset=pid"),
         (_PRIVATE, _SAFE, f"size={DISK},nr_inodes={INODES}"),
     ):

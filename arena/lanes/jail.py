@@ -7,6 +7,7 @@ system calls.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,21 +15,20 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, find_installed
 from arena.entries.needs import locate, why_hidden
-from arena.errors import InputError
+from arena.errors import InputError, blaming_machine
 from arena.lanes import confine
 from arena.lanes.bubblewrap import (
     IS_ROOT,
     NAMESPACES,
     RIGHTS,
-    bound,
     counts_processes,
     devices,
-    links_to,
-    outermost,
-    system,
+    find_bubblewrap,
 )
 from arena.lanes.cleanup import machine_cores
 from arena.lanes.libraries import (
@@ -42,10 +42,10 @@ from arena.lanes.libraries import (
     programs_of,
     python_folders,
 )
+from arena.lanes.root import HOME, lay_out, outermost, placed
+from arena.lanes.scratch import once
 from arena.lanes.syscalls import make_filter, make_watch
-
-HOME = "/tmp"
-"""The private folder as the bot sees it: the only one that it can write to."""
+from arena.lanes.warm import warm
 
 USER = 1000
 """The user id inside a jail with a user namespace; outside it is the caller's own."""
@@ -58,33 +58,70 @@ _INIT = Path(confine.__file__).with_name("init.py")  # process 1; it is not impo
 _names: dict[tuple[str, ...], set[str]] = {}  # words of bots, by what they are made of
 
 
+class Plan(msgspec.Struct, array_like=True):
+    """The words of bubblewrap that make the jail of a bot, and its further folders in memory."""
+
+    words: list[str]
+    covers: list[str]
+
+
 def jail_words(
-    program: str,
-    words: list[str],
-    entry: Entry,
-    megabytes: int,
-    user: int,
-    files: Path | None = None,
+    words: list[str], entry: Entry, megabytes: int, user: int, base: Path, files: Path | None
 ) -> list[str]:
     """Return the words that run a command inside bubblewrap, as the user with this id.
 
-    `files` is the folder of the bot's own files.
+    `files` is the folder of the bot's own files, and `base` the folder of the run, where the jail
+    is planned and laid out once.
 
-    Raises InputError for a path that the bot may not see, or that this user cannot read.
+    Raises InputError if bubblewrap is missing, and for a path that the bot may not see, or that
+    this user cannot read.
     """
-    options = [*NAMESPACES, "--die-with-parent", "--new-session", "--as-pid-1", *RIGHTS]
+    said = [word.replace(str(files), "") for word in words]
+    of = (entry.sha256, entry.module, entry.path, entry.needs, bool(entry.params), said)
+    name = f"jail-{_digest(of)}"
+    plan = once(base / name, lambda: _plan(entry, words, base, files), Plan)
+    own = _bind(files, files, plan.covers) if files and files.is_dir() else ()
+    closed = (word for place in ("/dev", *plan.covers) for word in ("--remount-ro", place))
+    inner = confined(words, entry, megabytes, user, plan.covers)
+    return [*plan.words, *own, *closed, "--chdir", HOME, "--", *inner]
+
+
+def _plan(entry: Entry, words: list[str], base: Path, files: Path | None) -> Plan:
+    """Find out what a bot sees, read it into the page cache, and lay out the root of its jail."""
+    options = [find_bubblewrap(), *NAMESPACES, "--die-with-parent", "--new-session", "--as-pid-1"]
     if not IS_ROOT:
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
-    options += [*system(), "--proc", "/proc", *devices(HOME), "--tmpfs", HOME]
-    own, covers = shown(entry, words, files)
-    options += links_to([*programs(entry, words), *_pythons()], own)
-    options += bound([*own, *libraries(entry, words, own)], HOME, covers)
-    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
-    return [program, *options, *confined(words, entry, megabytes, user, covers)]
+    own, hidden = shown(entry, words, files)
+    started = [*programs(entry, words), *_pythons()]
+    paths = [*own, *libraries(entry, words, own)]
+    paths = [path for path in paths if not files or files not in (path, *path.parents)]
+    covers = [*map(placed, hidden), *([] if base.is_relative_to(HOME) else [base])]
+    root = base / f"root-{_digest((sorted(paths), started, covers))}"
+    with blaming_machine("the root of a jail cannot be laid out"):
+        bound = lay_out(root, paths, started, covers)
+    warm([*bound.values()], [*map(str, hidden)])
+    options += [*RIGHTS, "--ro-bind", str(root), "/", "--proc", "/proc", *devices(HOME)]
+    options += ["--tmpfs", HOME]
+    for place in sorted({*bound, *covers}):  # a folder before what is in it
+        source = bound.get(place)
+        options += _bind(source, place, covers) if source else ["--tmpfs", str(place)]
+    return Plan(options, [*map(str, covers)])
+
+
+def _bind(source: Path, place: Path, covers: Iterable[Path | str]) -> list[str]:
+    """Return the options that bind a path, in memory below folders that every user may enter."""
+    tops = {Path(HOME), *map(Path, covers)}
+    folders = [folder for folder in reversed(place.parents) if tops & {*folder.parents}]
+    options = [word for folder in folders for word in ("--dir", str(folder))]
+    return [*options, "--ro-bind", str(source), str(place)]
+
+
+def _digest(of: object) -> str:
+    return hashlib.sha256(repr(of).encode()).hexdigest()[:16]
 
 
 def confined(
-    words: list[str], entry: Entry, megabytes: int, user: int, covers: list[Path]
+    words: list[str], entry: Entry, megabytes: int, user: int, covers: list[str]
 ) -> list[str]:
     """Return the command of process 1 of the jail, which limits the bot and changes the user.
 
@@ -93,7 +130,7 @@ def confined(
     most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 counts, too
     sizes = map(len, filters())
     numbers = (megabytes, most if counts_processes() else 0, user, *sizes, len(covers))
-    return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, (*numbers, *covers)), *words]
+    return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, numbers), *covers, *words]
 
 
 def filters() -> tuple[bytes, bytes]:
@@ -140,12 +177,6 @@ def _both(paths: Iterable[Path]) -> dict[Path, None]:
     """Return paths that exist, and what links among them lead to, in this order."""
     places = (place for path in paths for place in (path, path.resolve()))
     return dict.fromkeys(place for place in places if place.exists())
-
-
-def readable(entry: Entry, words: list[str]) -> Shown:
-    """Return all that a bot can read: own files, programs, libraries; raises InputError."""
-    own, covers = shown(entry, words)
-    return Shown([*own, *programs(entry, words), *libraries(entry, words, own)], covers)
 
 
 def _is_shareable(path: Path) -> bool:

@@ -1,10 +1,4 @@
-"""Build the command line and the environment that start a bot in its lane.
-
-Files visible in jails are read into the page cache before the first game, once after each start of
-the machine. This closes a covert channel: the first read of a page takes longer than the second, so
-one jail could signal one bit to another by reading a page or not, also between the two games of a
-pair.
-"""
+"""Build the command line and the environment that start a bot in its lane."""
 
 from __future__ import annotations
 
@@ -12,22 +6,18 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.entries.entry import Entry
-from arena.entries.file import own_cache, read_file, replacing
 from arena.entries.layout import Layout
-from arena.errors import InputError
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
     IS_ROOT,
     OWN_PROCESSES,
     User,
-    find_bubblewrap,
     find_pid_namespaces,
     free_user,
     user_namespace,
@@ -35,9 +25,10 @@ from arena.lanes.bubblewrap import (
 from arena.lanes.cleanup import FOLDER_VARIABLE, find_family, start_child, wait_for
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
-from arena.lanes.jail import HOME, USER, filters, jail_words, readable
+from arena.lanes.jail import USER, filters, jail_words
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import hiding
+from arena.lanes.root import HOME
+from arena.lanes.scratch import base_of, hiding, once
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
@@ -129,13 +120,14 @@ def plan_launch(
     variables |= {FOLDER_VARIABLE: str(folder)} | dict(environment or {})
     launch = Launch(words, variables, folder, jailed, not entry.command, layout=layout)
     files = layout.folder if layout else None
+    base = base_of(folder)
     if jailed:
-        program, user = find_bubblewrap(), free_user() if IS_ROOT else None
+        user = free_user() if IS_ROOT else None
         number = user.number if user else USER
-        words = jail_words(program, words, entry, limits.memory, number, files)
+        words = jail_words(words, entry, limits.memory, number, base, files)
         return launch._replace(words=words, contained=True, user=user, first=b"".join(filters()))
     words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
-    if namespaces := find_pid_namespaces():
+    if namespaces := once(base / "namespaces", find_pid_namespaces, str | None):
         options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder, files)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
     return launch._replace(words=words, contained=namespaces is not None, first=confine.GO)
@@ -161,143 +153,6 @@ def _environment(home: str) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         **dict.fromkeys(THREADS, "1"),
     }
-
-
-MOST: Final = 4 << 30
-"""Bytes read of one file or folder: a path under `needs:` may be larger."""
-
-_AHEAD = 64  # files requested from the kernel before the first of them is awaited
-
-
-_MOST_MARKED = 1 << 20  # bytes
-_kept = ""  # the marker, also where it cannot be written
-
-
-def warm_jails(entries: Iterable[Entry]) -> None:
-    """Read all files that the bots of the lane jail can see, unless a marker says they were read.
-
-    The marker is a file in the user's cache folder. It names the start of the machine and, by
-    place, number and time of change, each path that was read since then. It holds until the kernel
-    may have dropped one of these pages. So a path is read once by all programs. A marker that is
-    lost costs a reading, and a wrong one leaves some pages unread. 7,700 files of Python's standard
-    library take 0.15 s, the marker 3 ms.
-    """
-    jailed = [entry for entry in entries if entry.lane == "jail"]
-    if not jailed:
-        return
-    marker = _read_marker()
-    marked = {*marker}
-    for entry in jailed:
-        with suppress(InputError):  # the bot does not start, and its game reports it
-            paths, covers = readable(entry.at(""), command_of(entry.at("")))
-            for path, key in zip(paths, map(_key, paths), strict=True):
-                if key not in marked:
-                    warm(path, frozenset(map(str, covers)))
-                    marked.add(key)
-                    marker.append(key)
-    _write_marker(marker)
-
-
-def _key(path: Path) -> str:
-    """Return what names a path, and the files below it as they are now, in one line."""
-    status = path.stat()
-    return f"{status.st_dev} {status.st_ino} {status.st_mtime_ns} {str(path)!a}"
-
-
-def _read_marker() -> list[str]:
-    """Return the lines of the marker that holds, or the first two of a new one.
-
-    The first one names the start of the machine. The second one is the number of pages that the
-    kernel may drop until the marker ends: half of those that were read less recently than all
-    others, because it begins with these.
-    """
-    start, dropped, most = _examine_pages()
-    texts = [_kept]
-    with suppress(OSError, InputError, RuntimeError):
-        texts += [
-            read_file(own_cache() / "warmed", _MOST_MARKED, links=False).decode(errors="replace")
-        ]
-    for text in reversed(texts):
-        lines = text.split("\n")
-        with suppress(IndexError, ValueError):
-            if lines[0] == start and dropped < int(lines[1]):
-                return lines
-    return [start, str(most)]
-
-
-def _write_marker(lines: list[str]) -> None:
-    global _kept
-    text = "\n".join(lines)
-    if text != _kept and lines[0]:
-        with suppress(OSError, InputError, RuntimeError), replacing(own_cache() / "warmed") as part:
-            part.write_text(text)
-    _kept = text
-
-
-def _examine_pages() -> tuple[str, int, int]:
-    """Return the start of the machine, the pages of files dropped since, and how many may be.
-
-    The name of the start changes, too, when somebody empties the page cache. Where the kernel does
-    not count, it is empty.
-    """
-    with suppress(OSError, KeyError, ValueError):
-        counts = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
-        dropped, oldest = int(counts["pgsteal_file"]), int(counts["nr_inactive_file"])
-        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{start} {counts['drop_pagecache']}", dropped, dropped + oldest // 2
-    return "", 0, 1
-
-
-def warm(path: Path, covers: Collection[str] = ()) -> None:
-    """Read a file, or all files in a folder but for `covers`, and wait until they are read.
-
-    For 1,800 MB in 83,000 files that are cached already, it takes 1.5 s; without waiting 1.1 s.
-    """
-    asked: deque[int] = deque()
-    with open(os.devnull, "wb") as nowhere:
-        for descriptor in _opened(path, covers):
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_WILLNEED)
-            asked.append(descriptor)
-            if len(asked) > _AHEAD:
-                _wait_for(asked.popleft(), nowhere.fileno())
-        for descriptor in asked:
-            _wait_for(descriptor, nowhere.fileno())
-
-
-def _opened(path: Path, covers: Collection[str]) -> Iterator[int]:
-    """Yield descriptors of the files in a path, up to MOST bytes in all."""
-    left = MOST
-    for file in _files_of(str(path), covers):
-        with suppress(OSError):
-            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            left -= os.fstat(descriptor).st_size
-            if left < 0:
-                os.close(descriptor)
-                return
-            yield descriptor
-
-
-def _wait_for(descriptor: int, nowhere: int) -> None:
-    """Wait until a file has been read, without copying its data, and close it."""
-    place = 0
-    with suppress(OSError):
-        while read := os.sendfile(nowhere, descriptor, place, MOST):
-            place += read
-    os.close(descriptor)
-
-
-def _files_of(path: str, covers: Collection[str]) -> Iterator[str]:
-    """Yield the regular files below a path, ordered by name; links are not followed."""
-    if not os.path.isdir(path):
-        yield path
-        return
-    with suppress(OSError), os.scandir(path) as items:
-        for item in sorted(items, key=lambda item: item.name):
-            if item.is_dir(follow_symlinks=False):
-                if item.path not in covers:
-                    yield from _files_of(item.path, covers)
-            elif item.is_file(follow_symlinks=False):
-                yield item.path
 
 
 _MOST_WORDS = 2000  # bytes of a program's standard error that are read

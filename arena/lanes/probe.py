@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from arena.entries.entry import Entry
@@ -39,16 +41,20 @@ def probe(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Iterator[Pr
     Strangers' code does not run in this process. Raises InputError for parameters that a bot
     does not accept, and for a lane that this machine does not support.
     """
-    for entry in entries:
-        try:
-            if entry.lane == "inproc" and entry.is_ours:
-                _load_here(entry)
-            else:
-                _start(entry, rules, limits)
-        except Forfeit as forfeit:
-            if forfeit.fault.kind == "params":
-                raise InputError(f"bot {entry.target!r}: {forfeit.fault.message}") from None
-            yield Problem(entry, forfeit.fault)
+    with ExitStack() as stack:
+        folder: Path | None = None  # one for all, because a jail is laid out once in it
+        for number, entry in enumerate(entries):
+            try:
+                if entry.lane == "inproc" and entry.is_ours:
+                    _load_here(entry)
+                else:
+                    folder = folder or stack.enter_context(scratch_folder())
+                    _start(entry, rules, limits, folder / f"{BOT}-{number}")
+            except Forfeit as forfeit:
+                if forfeit.fault.kind == "params":
+                    message = f"bot {entry.target!r}: {forfeit.fault.message}"
+                    raise InputError(message) from None
+                yield Problem(entry, forfeit.fault)
 
 
 def _load_here(entry: Entry) -> None:
@@ -60,10 +66,7 @@ def _load_here(entry: Entry) -> None:
         raise Forfeit("params", error_text)
 
 
-def _start(entry: Entry, rules: Rules, limits: Limits) -> None:
+def _start(entry: Entry, rules: Rules, limits: Limits, folder: Path) -> None:
     lane = "process" if entry.lane == "inproc" else entry.lane
-    with (
-        scratch_folder() as folder,
-        bot_process(replace(entry, lane=lane), rules, limits, folder / BOT, check=True) as process,
-    ):
+    with bot_process(replace(entry, lane=lane), rules, limits, folder, check=True) as process:
         process.start()

@@ -20,7 +20,7 @@ from arena.lanes import host
 from arena.lanes.cleanup import Group, find_family, make_group, sweep, wait_for
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
-from arena.lanes.jail import HOME, most_processes
+from arena.lanes.jail import most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
@@ -36,6 +36,7 @@ from arena.lanes.meter import (
     read_usage,
 )
 from arena.lanes.pipes import Pipes
+from arena.lanes.root import HOME
 from arena.lanes.scratch import empty_folder
 from engine import Rules
 from engine.strategy import Spent

@@ -9,29 +9,34 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
+import msgspec
+
+from arena.entries.file import replacing
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, require_posix, writing
 from arena.lanes.bubblewrap import IS_ROOT
 from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, signals_held
 
+T = TypeVar("T")
 
-def lock_file(path: Path) -> int:
+
+def lock_file(path: Path, *, wait: bool = False) -> int:
     """Lock a file or folder; return a descriptor whose closing releases the lock.
 
-    Raises BlockingIOError if it is locked already, OSError if the file system does not support
-    locks, and InputError if the operating system does not.
+    Raises BlockingIOError if it is locked already, unless it is to `wait`; OSError if the file
+    system does not support locks, and InputError if the operating system does not.
     """
     require_posix(f"a lock of {path}")
     import fcntl
 
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         os.close(descriptor)
         raise
@@ -199,6 +204,30 @@ def _lock(folder: Path) -> int:
         raise ArenaError(f"temporary folder {tempfile.gettempdir()}: {reason}; {advice}") from None
 
 
+def base_of(folder: Path) -> Path:
+    """Return the folder of the run to which a folder belongs, else the one that holds it."""
+    own = folder.absolute()
+    runs = (path for path in (own, *own.parents) if path.name.startswith(RUN))
+    return next(runs, own.parent)
+
+
+def once(record: Path, find: Callable[[], T], kind: Any) -> T:
+    """Return what `find` has returned to the first process of a run that asked for it.
+
+    `record` is a file in the run's folder that keeps it, of a `kind` that msgspec decodes.
+    """
+    if not record.exists():
+        lock = lock_file(record.parent, wait=True)
+        try:
+            if not record.exists():
+                with replacing(record) as part:
+                    part.write_bytes(msgspec.json.encode(find()))
+        finally:
+            os.close(lock)
+    found: T = msgspec.json.decode(record.read_bytes(), type=kind)
+    return found
+
+
 def hiding(folder: Path, files: Path | None = None) -> tuple[str, ...]:
     """Return the arguments with which bubblewrap hides the folders of all runs but this one.
 
@@ -207,10 +236,11 @@ def hiding(folder: Path, files: Path | None = None) -> tuple[str, ...]:
     """
     own = folder.resolve()
     shown = ("--ro-bind", str(files), str(files)) if files and files.is_dir() else ()
-    home = next((path.parent for path in (own, *own.parents) if path.name.startswith(RUN)), None)
-    if home is None:  # outside the folder of a run
+    run = base_of(own)
+    if not run.name.startswith(RUN):
         return shown
-    words = ("--tmpfs", str(home), "--bind", str(own), str(own), *shown, "--remount-ro", str(home))
+    words = ("--tmpfs", str(run.parent), "--bind", str(own), str(own), *shown)
+    words += ("--remount-ro", str(run.parent))
     return (*words, "--cap-drop", "CAP_SYS_ADMIN") if IS_ROOT else words
 
 

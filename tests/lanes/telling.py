@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.entries.resolve import resolve
-from arena.lanes.launch import plan_launch, warm
+from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
+from arena.lanes.warm import read_all
 from engine.seeds import stream
 from tests import rogues
 
@@ -52,7 +53,7 @@ def measure(how: str, rounds: int) -> Known:
         if how in ("fresh", WARMED):
             forget(path)
         if how == WARMED:
-            warm(Path(path))
+            read_all(Path(path))
         for place in range(rounds):
             number = numbers.randrange(1 << width)
             start = time.time() + _LEAD

@@ -297,7 +297,7 @@ except OSError: print(files)
 print(os.statvfs("/tmp").f_blocks * os.statvfs("/tmp").f_frsize)
 print({name for name in os.listdir("/proc") if not name.isdigit()} == {"self", "thread-self"})
 own = os.path.dirname(os.__file__) + "/site-" + "packages"
-for place in ("/", "/usr", "/etc", "/dev", own if os.path.isdir(own) else "/"):
+for place in ("/dev", own if os.path.isdir(own) else "/dev"):
     print(os.statvfs(place).f_blocks * os.statvfs(place).f_frsize, os.statvfs(place).f_files)
 print(os.uname().nodename)
 """
@@ -319,7 +319,7 @@ def test_what_a_jail_bounds(tmp_path: Path) -> None:
     out, errors = process.communicate()
     assert errors == b""
     taken, sockets, files, size, has_only_processes, *told = out.decode().split()
-    assert told == ["1048576", "102400"] * 5 + ["jail"]
+    assert told == ["1048576", "102400"] * 2 + ["jail"]
     assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
     assert int(taken) + int(files) == INODES
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from arena.lanes import libraries
-from arena.lanes.bubblewrap import bound, links_to
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -143,15 +142,3 @@ def test_folders_are_called_like_the_program(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "zzz-1.2"
     program.touch()
     assert [*folders_of(program)] == []
-
-
-def test_links_are_links_in_the_jail(tmp_path: Path) -> None:
-    """So a program finds its files from where a link leads; what is in a folder is left out."""
-    (tmp_path / "real").touch()
-    (tmp_path / "link").symlink_to("real")
-    real, link = str(tmp_path / "real"), str(tmp_path / "link")
-    made = ["--dir", str(tmp_path), "--symlink", "real", link]
-    assert [*links_to([Path(link)], [])] == [*made, *made[:2], "--ro-bind", real, real]
-    assert [*links_to([Path(link)], [tmp_path])] == []
-    shown = [*bound([tmp_path, Path(real)], "/tmp")]
-    assert shown.count("--ro-bind") == 1

@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.executors.local import open_crew
-from arena.executors.log import run_log
-from arena.lanes import launch
-from arena.lanes.jail import Shown
-from arena.tournament.plan import Plan
-from arena.tournament.strikes import Strikes
-from arena.tournament.tournament import Tournament
-from engine import STANDARD
-
-PAGE = 4096
+from arena.lanes import warm
+from arena.lanes.launch import plan_launch
+from arena.lanes.limits import Limits
+from tests.runs.test_rogues import needs_jail
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +19,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     """Give the marker a folder of its own, and let no earlier test have read anything."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    monkeypatch.setattr(launch, "_kept", "")
+    monkeypatch.setattr(warm, "_kept", "")
     return folder / "district-noir-arena"
 
 
@@ -43,18 +37,17 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shown(tmp_path: Path) -> Path:
     """Return the only file that jails show."""
     file = tmp_path / "table.bin"
     file.write_bytes(bytes(10))
-    monkeypatch.setattr(launch, "readable", lambda *_: Shown([file], []))
     return file
 
 
-def warm_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warm the jail of a bot, as the first one of a program."""
-    monkeypatch.setattr(launch, "_kept", "")
-    launch.warm_jails([resolve("uniform", lane="jail")])
+def warm_program(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warm what jails show, as the first one of a program."""
+    monkeypatch.setattr(warm, "_kept", "")
+    warm.warm([shown])
 
 
 def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
@@ -68,7 +61,7 @@ def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
         file.write_text("x")
     (folder / "link").symlink_to(outside)
     os.mkfifo(folder / "pipe")
-    launch.warm(folder, [str(folder / "hidden")])
+    warm.read_all(folder, [str(folder / "hidden")])
     assert read == [str(folder / "a"), str(folder / "deep" / "b")]
 
 
@@ -77,24 +70,23 @@ def test_a_path_is_read_once_after_each_start_of_the_machine(
 ) -> None:
     """Not again by a later program; again if it has changed, and after another start."""
     for _ in range(2):
-        warm_program(monkeypatch)
+        warm_program(shown, monkeypatch)
         assert read == [str(shown)]
     os.utime(shown, (1, 1))
-    warm_program(monkeypatch)
+    warm_program(shown, monkeypatch)
     assert len(read) == 2
-    monkeypatch.setattr(launch, "_examine_pages", lambda: ("another start 0", 0, 9))
+    monkeypatch.setattr(warm, "_examine_pages", lambda: ("another start 0", 0, 9))
     for _ in range(2):
-        warm_program(monkeypatch)
+        warm_program(shown, monkeypatch)
         assert len(read) == 3
 
 
-@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("spoil", ["garbage", "folder", "link", "writable", "large"])
 def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
-    read: list[str], cache: Path, monkeypatch: pytest.MonkeyPatch, spoil: str
+    shown: Path, read: list[str], cache: Path, monkeypatch: pytest.MonkeyPatch, spoil: str
 ) -> None:
     """And a link is not followed: nothing is written to where it leads."""
-    warm_program(monkeypatch)
+    warm_program(shown, monkeypatch)
     marker, other = cache / "warmed", cache.parent / "other"
     if spoil in ("garbage", "large"):
         marker.write_bytes(
@@ -109,18 +101,17 @@ def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
     else:
         cache.chmod(0o777)
     before = (other / "warmed").stat() if spoil == "link" else None
-    warm_program(monkeypatch)
+    warm_program(shown, monkeypatch)
     assert len(read) == 2
     assert before is None or (other / "warmed").stat() == before
 
 
-def test_a_crew_begins_when_all_that_its_jails_show_has_been_asked_for(
-    tmp_path: Path, shown: Path, read: list[str]
+@needs_jail
+def test_a_jail_is_planned_when_all_that_it_shows_is_read_or_copied(
+    tmp_path: Path, read: list[str]
 ) -> None:
-    """And nothing where there is no jail."""
-    for lane, files in (("inproc", []), ("jail", [str(shown)])):
-        bots = [resolve("uniform"), resolve("greedy", lane=lane)]
-        tournament = Tournament("warm", 1, 1, bots, STANDARD)
-        plan = Plan([], Strikes(tournament.pairings, 1, most=1))
-        with run_log(tmp_path / "log") as log, open_crew(1, plan, tournament, log):
-            assert [file for file in read if not file.endswith("log")] == files
+    """Once in a run, and nothing where there is no jail."""
+    for lane, of_python in (("process", 0), ("jail", 1), ("jail", 1)):
+        plan_launch(resolve("uniform", lane=lane), Limits(), tmp_path / "bot").close()
+        assert read.count(os.__file__) == of_python
+    assert not any(name.endswith("/bin/sh") for name in read)

@@ -13,7 +13,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
-import psutil
 
 from arena.check import LONGEST
 from arena.check.item import NAMES, Item, Order
@@ -75,7 +74,7 @@ def run_check(
 
 
 _lock = threading.Lock()
-_checks: list[set[psutil.Process]] = []
+_checks: list[set[int]] = []
 """For each check in progress, the processes that were there before the first of them."""
 
 

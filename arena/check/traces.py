@@ -22,11 +22,11 @@ from arena.check.sparring import Candidate, Sparring, find_parting
 from arena.check.trial import STDOUT
 from arena.entries.archive import MAGIC
 from arena.errors import counted
-from arena.lanes.cleanup import children, descendants
+from arena.lanes.cleanup import children
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Message
-from arena.lanes.meter import read_status
+from arena.lanes.meter import find_below, read_status
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.schedule import Fixture
 from engine import EngineError, Record, sample
@@ -206,7 +206,7 @@ def _ask_again(loop: Loop, fixture: Fixture, actions: str, ply: int, rng: Random
 
 def _peak_megabytes(bot: BotProcess) -> float | None:
     """Return the peak memory in MB of a bot's largest process, None if it is unknown."""
-    found = (read_status(process.pid).get("VmHWM") for process in _family(bot))
+    found = (read_status(pid).get("VmHWM") for pid in _family(bot))
     return max((int(value.split()[0]) * 1024 / _MB for value in found if value), default=None)
 
 
@@ -226,8 +226,8 @@ def _private_folder(bot: BotProcess) -> Path:
     """Return the private folder of a bot; in a jail it is reached through one of its processes."""
     if bot.launch.jailed:
         inside = Path(bot.launch.environment["HOME"]).relative_to("/")
-        for process in _inner(bot):
-            folder = Path(f"/proc/{process.pid}/root", inside)
+        for pid in _inner(bot):
+            folder = Path(f"/proc/{pid}/root", inside)
             with suppress(OSError):
                 os.listdir(folder)
                 return folder
@@ -261,27 +261,28 @@ def _dismiss(bots: Sequence[BotProcess]) -> list[str]:
     holders = []
     for bot in bots:
         inner = _inner(bot)
-        own |= {process.pid for process in inner[:2]}  # the jail's first, and the bot's own
-        outer = [process for process in _family(bot) if process not in inner] if inner else []
-        for process in outer:
-            with suppress(psutil.Error):
-                process.send_signal(signal.SIGSTOP)
+        own |= {*inner[:2]}  # the jail's first, and the bot's own
+        outer = [pid for pid in _family(bot) if pid not in inner] if inner else []
+        for pid in outer:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)
         holders += outer
         bot.dismiss(0.0 if inner else _PATIENCE)
     deadline = time.monotonic() + _PATIENCE
     while True:
-        below = (process for holder in holders for process in descendants(holder))
+        below = (pid for holder in holders for pid in find_below(holder))
         running = {*children(), *below} - {*holders}
-        names = [name for process in running if (name := _name(process, own))]
+        names = [name for pid in running if (name := _name(pid, own))]
         if not names or time.monotonic() > deadline:
             return names
         time.sleep(_PAUSE)
 
 
-def _name(process: psutil.Process, own: Collection[int | None]) -> str:
+def _name(pid: int, own: Collection[int | None]) -> str:
     """Return the name of a running process, "" for the bot's own or one that has ended."""
     try:
-        if process.pid in own or process.status() == psutil.STATUS_ZOMBIE:
+        process = psutil.Process(pid)
+        if pid in own or process.status() == psutil.STATUS_ZOMBIE:
             return ""
         return process.name()
     except psutil.Error:
@@ -352,22 +353,17 @@ def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
     return Item("leaves nothing", "ok", "no process, no file, no output", figures=figures)
 
 
-def _family(bot: BotProcess) -> list[psutil.Process]:
+def _family(bot: BotProcess) -> list[int]:
     """Return a bot's process and all its descendants."""
-    if bot.pid is None:
-        return []
-    with suppress(psutil.Error):
-        process = psutil.Process(bot.pid)
-        return [process, *descendants(process)]
-    return []
+    return [] if bot.pid is None else [bot.pid, *find_below(bot.pid)]
 
 
-def _inner(bot: BotProcess) -> list[psutil.Process]:
+def _inner(bot: BotProcess) -> list[int]:
     """Return a bot's processes that have their own pid inside a jail, ordered by it."""
     outside = len(_numbers(os.getpid()))
-    numbers = {process: _numbers(process.pid) for process in _family(bot)}
-    inner = [process for process in numbers if len(numbers[process]) > outside]
-    return sorted(inner, key=lambda process: numbers[process][-1])
+    numbers = {pid: _numbers(pid) for pid in _family(bot)}
+    inner = [pid for pid in numbers if len(numbers[pid]) > outside]
+    return sorted(inner, key=lambda pid: numbers[pid][-1])
 
 
 def _numbers(pid: int) -> list[int]:

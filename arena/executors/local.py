@@ -1,5 +1,8 @@
 """Define what an executor does, and play on this machine with a pool of workers, the crew.
 
+Bots that cannot reach this process (those of `bots/`, and bots in jails or elsewhere) are first
+played by this process itself: a short run starts no worker, and a long one goes on by workers only.
+
 A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
 replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
 can be distinguished. A bot that kills the worker even then is identified by the question that the
@@ -23,12 +26,12 @@ from msgspec.structs import replace
 from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled, check_refusal
+from arena.executors.here import Abandoned, Here, is_harmless
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
-from arena.lanes.cleanup import children, count_cores, count_descendants, kill_orphans
+from arena.lanes.cleanup import children, count_cores, kill_orphans
 from arena.lanes.faults import KILLED, Fault
-from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.keys import EXECUTORS, HERE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Halves, Plan, Played, Verdict, Work
@@ -43,8 +46,7 @@ _UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
 _BATCHES_AHEAD = 2  # for each worker: the current batch, and the next
 _MOST_BATCH = 512  # chunks
 _TICK = 0.1  # seconds between two checks of the workers
-_ALONE = 0.2  # seconds in which only the first worker plays: about the time of a start
-_LONG = 0.5  # seconds of silence, after which a worker's processes are counted
+_ALONE = 0.3  # seconds in which only the first worker plays: about the time of a start
 _MOST_STILLBORN = 20  # workers in a row that may be killed before their first sign of life
 
 
@@ -212,20 +214,26 @@ class Crew:
         self.hired = 0
         self.stillborn = 0
         self._full_from = inf  # when further workers are started
+        self.here: Here | None = None
+        if all(map(is_harmless, tournament.entries)):
+            self.here = Here(tournament, folder / "worker-0", log, self._on_beat)
+            self._full_from = time.monotonic() + _ALONE
 
     def play(self) -> Iterator[Played]:
         """Yield the results of chunks until the work ends; it can be called again later."""
         looked = time.monotonic()
         while True:
+            chunk = self.halves.next(0) if self.here else None
+            if chunk:
+                yield from self._play_here(chunk)
             self._give()
-            busy = {number: member for number, member in self.members.items() if member.batches}
-            if not busy:
+            waiting = self.members if chunk else self._busy()
+            if not (waiting or chunk):
                 return
-            for number in _wait_for(busy):
+            for number in _wait_for(waiting, 0 if chunk else _TICK):
                 try:
-                    for played in busy[number].receive():
-                        self._learn(played)
-                        yield from self.halves.join(played)
+                    for played in waiting[number].receive():
+                        yield from self._take(played)
                 except EOFError:
                     self._replace(number, "")
                 except Garbled as error:
@@ -234,8 +242,40 @@ class Crew:
                 self._look()
                 looked = time.monotonic()
 
+    def _busy(self) -> dict[int, Member]:
+        """Return the workers that have something to play."""
+        return {number: member for number, member in self.members.items() if member.batches}
+
+    def _play_here(self, chunk: Chunk) -> Iterator[Played]:
+        """Play a chunk in this process, until workers are ready."""
+        assert self.here
+        played = self.here.play(chunk)
+        if played:
+            yield from self._take(played)
+        else:
+            self.halves.take_back([chunk])
+        if not played or self._has_ready():
+            self.here.close()
+            self.here = None
+
+    def _on_beat(self, seconds: float) -> None:
+        """Start workers while this process plays; raises Abandoned if they are to go on."""
+        if self.size > 1 and time.monotonic() > self._full_from:
+            if seconds > CHUNK_SECONDS and self._has_ready():
+                raise Abandoned
+            chunk = None if len(self.members) == self.size else self.halves.next(0)
+            if chunk:  # there is more to play than the current one
+                self.halves.take_back([chunk])
+                for number in range(self.size):
+                    self._find(number)
+
+    def _has_ready(self) -> bool:
+        return any(member.is_ready for member in self.members.values())
+
     def _give(self) -> None:
         """Give every worker its current and its next batch, starting missing workers."""
+        if self.here:
+            return
         for ahead in range(_BATCHES_AHEAD):
             for number in range(self.size):
                 member = self.members.get(number)
@@ -268,15 +308,17 @@ class Crew:
         """Return the seconds that a chunk may take, infinity if that is not known."""
         return self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
 
-    def _learn(self, played: Played) -> None:
+    def _take(self, played: Played) -> Iterator[Played]:
+        """Yield the results of the chunk that is finished by these, if one is."""
         check_refusal(played, self.tournament)
         chunk = played.chunk
         pairing = self.tournament.pairings[chunk.pairing]
         self.speeds.learn(pairing, played.seconds / chunk.games)
+        yield from self.halves.join(played)
 
     def _may_hire(self) -> bool:
         """Return whether to start one more worker: for the first moment one is enough."""
-        if self._full_from == inf and any(one.is_ready for one in self.members.values()):
+        if self._full_from == inf and self._has_ready():
             self._full_from = time.monotonic() + _ALONE
         return not self.members or time.monotonic() >= self._full_from
 
@@ -290,15 +332,9 @@ class Crew:
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""
-        members = {number: member for number, member in self.members.items() if member.batches}
-        silent = [member for member in members.values() if member.silence().wall > _LONG]
-        counts = count_descendants([member.pid for member in silent]) if silent else Counter()
-        most = 2 * MOST_PROCESSES * len(self.tournament.entries)
-        for number, member in members.items():
-            if member.is_overdue() or member.hangs():
-                self._replace(number, "finished no game in time")
-            elif counts[member.pid] > most:
-                self._replace(number, f"started more than {MOST_PROCESSES} processes")
+        for number, member in [*self.members.items()]:
+            if member.batches and (why := member.find_hang()):
+                self._replace(number, why)
 
     def _replace(self, number: int, hung: str) -> None:
         """Remove a worker that has died or hangs; its games are played again."""
@@ -308,15 +344,15 @@ class Crew:
         kind, _, lacks = member.words.partition(": ")
         if kind == Exhausted.__name__:
             raise Exhausted(lacks)
+        if not member.is_ready:
+            self._fail_start(member, exit_status, hung)
+            self.halves.take_back([chunk for batch in member.batches for chunk in batch])
+            return
+        self.stillborn = 0
         if not member.batches:
             return
         playing, *others = member.batches
         waiting = [chunk for batch in others for chunk in batch]
-        if not member.is_ready:
-            self._fail_start(member, exit_status, hung)
-            self.halves.take_back([*playing, *waiting])
-            return
-        self.stillborn = 0
         again, where = self.deaths.split_batch(playing), f"one of {len(playing)} chunks"
         if not again:
             pairing = self.tournament.pairings[playing[0].pairing]
@@ -340,12 +376,16 @@ class Crew:
 
     def dismiss(self) -> None:
         """Let all workers exit."""
+        if self.here:
+            self.here.close()
         for member in self.members.values():
             member.dismiss()
         self.members.clear()
 
     def kill(self) -> None:
         """Kill the remaining workers."""
+        if self.here:
+            self.here.close()
         for member in self.members.values():
             member.kill()
         for member in self.members.values():
@@ -353,10 +393,10 @@ class Crew:
         self.members.clear()
 
 
-def _wait_for(members: Mapping[int, Member]) -> list[int]:
-    """Wait up to a tick for answers; return the numbers of workers that have sent something."""
+def _wait_for(members: Mapping[int, Member], seconds: float) -> list[int]:
+    """Wait for answers; return the numbers of workers that have sent something."""
     numbers = {member.socket.fileno(): number for number, member in members.items()}
     poll = select.poll()
     for descriptor in numbers:
         poll.register(descriptor, select.POLLIN)
-    return [numbers[descriptor] for descriptor, _ in poll.poll(_TICK * 1000)]
+    return [numbers[descriptor] for descriptor, _ in poll.poll(seconds * 1000)]

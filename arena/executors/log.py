@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
-from threading import Lock, Thread
+from threading import Lock, Thread, get_ident
 from typing import Any
 
 import msgspec
@@ -125,7 +125,8 @@ class RunLog:
     """The log of a run in progress; `handlers` get the records of workers.
 
     `terminal` is the handler that shows the log. `tell` is called with the number of a pairing and
-    a game of it that a fault has ended, before the results of the game's chunk arrive.
+    a game of it that a fault has ended, before the results of the game's chunk arrive. `played` are
+    the processor seconds in which this process itself has played.
     """
 
     def __init__(
@@ -136,12 +137,29 @@ class RunLog:
         self.handlers = handlers
         self.terminal = terminal or logging.StreamHandler(sys.stderr)
         self.tell: Callable[[int, GameResult], None] = lambda _pairing, _result: None
+        self.played = 0.0
 
     def write(self, process: str, line: Line) -> None:
         """Write a line that a process has logged, under this name."""
         record = make_record(process, line.level, line.text)
         for handler in self.handlers:
             handler.handle(record)
+
+    @contextmanager
+    def of_worker(self, process: str) -> Iterator[None]:
+        """Write what this thread logs as lines of a worker with this name."""
+        own = get_ident()
+
+        def divert(record: logging.LogRecord) -> bool:
+            if record.thread == own:
+                self.write(process, Line(process, record.levelno, record.getMessage()))
+            return record.thread != own
+
+        logger.addFilter(divert)
+        try:
+            yield
+        finally:
+            logger.removeFilter(divert)
 
 
 @contextmanager

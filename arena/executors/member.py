@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from arena.executors import worker_process as process
 from arena.executors.answers import (
     LOGGED,
@@ -31,13 +29,13 @@ from arena.executors.answers import (
     read_answer,
 )
 from arena.executors.log import Line, RunLog
-from arena.lanes.cleanup import descendants, kill_all, remove_folder
+from arena.lanes.cleanup import remove_folder
 from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.meter import Meter, Stopwatch, find_children, read_clock
+from arena.lanes.meter import find_below, find_children, read_clock
+from arena.lanes.process import MOST_PROCESSES
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
-from engine.strategy import Spent
 
 START: Final = 60.0
 """Seconds in which a worker has to give its first sign of life."""
@@ -46,7 +44,10 @@ _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds in which a worker may exit after its socket has closed
 _GRACE = 1.0  # extra seconds for a worker to report an answer that came in time
 _MOST_JUDGING = 600.0  # processor seconds to judge one game, which has no other limit
+_LONG = 0.5  # seconds of silence, after which a worker's processes are counted
+_PAUSE = 0.3  # seconds between two looks that show that this process itself was stopped
 _READ = 1 << 16
+_LATE = "finished no game in time"
 
 
 class Member:
@@ -63,10 +64,7 @@ class Member:
         self.asking: Asking | None = None
         self.words = ""
         self.status: int | None = None
-        self._allowed = tournament.limits.longest
-        self._longest_game = tournament.rules.game_plies * self._allowed.wall
-        self._most_work = tournament.limits.of_game(tournament.rules.game_plies)
-        self._worked: tuple[int, float] = (0, 0.0)  # pairs finished, processor time until then
+        self._tournament = tournament
         self._frames = Frames(0)
         folder.mkdir()
         self.log = log
@@ -84,10 +82,11 @@ class Member:
                 os.close(descriptor)
         self.pid = self._program.process.pid
         self.socket.settimeout(START)  # do not wait for ever for a worker that does not read
-        self._handle = psutil.Process(self.pid)
-        self._beat = 0
-        self._watch = Stopwatch(Meter(self.pid))
-        self._begin()
+        self._player: list[int] = []
+        self._answers = 0  # so often, a batch was begun or results have come
+        self._signs = (0, 0, 0)  # of life, of finished pairs, of answers
+        self._spent = [(0.0, 0.0)] * 3  # seconds since each, and processor seconds
+        self._looked = time.monotonic(), 0.0
 
     @property
     def name(self) -> str:
@@ -102,15 +101,9 @@ class Member:
     def give(self, batch: list[Chunk]) -> None:
         """Give the worker one more batch, to play after those that it has."""
         if not self.batches:
-            self._begin()
+            self._answers += 1
         self.batches.append(batch)
         self._send(process.BATCH, pickle.dumps(batch))
-
-    def _begin(self) -> None:
-        self._watch.restart()
-        self._begun = time.monotonic()
-        self._work_before = self._work()
-        self._worked = self.progress.finished, self._work_before
 
     def _send(self, kind: int, data: bytes = b"") -> None:
         """Send the worker a message; if it is dead, `receive` will notice."""
@@ -135,8 +128,7 @@ class Member:
             answer = read_answer(kind, text, self._current)
             if isinstance(answer, Line):
                 self.log.write(self.name, answer)
-                continue
-            if isinstance(answer, Asking):
+            elif isinstance(answer, Asking):
                 self.asking = answer
             elif isinstance(answer, Failed):
                 self.log.tell(self._current[0].pairing, answer.result)
@@ -146,59 +138,66 @@ class Member:
                 del self._current[: len(answer)]
                 if not self._current:
                     self.batches.popleft()
-                self._begin()
+                self._answers += 1
                 self.asking = None
                 yield from answer
-                continue
-            self._watch.restart()
 
     @property
     def _current(self) -> list[Chunk]:
         return self.batches[0] if self.batches else []
 
-    def silence(self) -> Spent:
-        """Return the time since the last sign of life of the worker, or since it got a chunk."""
-        if self.progress.beat != self._beat or not self.batches:
-            self._beat = self.progress.beat
-            self._watch.restart()
-        return self._watch.read()
+    def find_hang(self) -> str:
+        """Return why the worker has to be replaced, empty if it may go on.
 
-    def hangs(self) -> bool:
-        """Return whether the worker has been silent for longer than any decision may take."""
-        silence = self.silence()
-        if not self.is_ready:
-            return silence.wall > START
-        allowed = self._allowed
-        return silence.charged > allowed.charged + _GRACE or silence.wall > allowed.wall + _GRACE
-
-    def is_overdue(self) -> bool:
-        """Return whether its games take longer than possible, although it gives signs of life.
-
-        A bot in the worker may have corrupted the engine, so that its game never ends. Therefore
-        its processor time is limited twice: for the pairs that it reports to be playing, and for
-        all games whose results have not come, which does not depend on its reports.
+        It is silent for longer than a decision may take, or its games take longer than possible,
+        although it gives signs of life: a bot in the worker may have corrupted the engine. The
+        processor time is limited for the pairs that it reports to be playing, and for all games
+        whose results have not come, which does not depend on its reports. Bots in the worker may
+        also start processes without end.
         """
-        chunks = self._current
-        games = sum(chunk.games for chunk in chunks)
-        if time.monotonic() - self._begun > games * self._longest_game + _GRACE:
-            return True
-        is_judging = chunks[0].question is not None
-        most = max(_MOST_JUDGING, self._most_work) if is_judging else self._most_work
-        work, finished = self._work(), self.progress.finished
-        if finished != self._worked[0]:
-            self._worked = finished, work
-        in_play = (
-            games if is_judging else max(len(self.progress.pairs_of(chunk)) for chunk in chunks)
-        )
-        return work - self._worked[1] > in_play * most or work - self._work_before > games * most
+        (silence, silent_work), (_, pair_work), (batch, batch_work) = self._look()
+        if not self.is_ready:
+            return _LATE if silence > START else ""
+        rules, limits, chunks = self._tournament.rules, self._tournament.limits, self._current
+        longest, games = limits.longest, sum(chunk.games for chunk in chunks)
+        most, in_play = limits.of_game(rules.game_plies), games
+        if chunks[0].question:
+            most = max(_MOST_JUDGING, most)
+        else:
+            in_play = max(len(self.progress.pairs_of(chunk)) for chunk in chunks)
+        if (
+            silence > longest.wall + _GRACE
+            or min(silence, silent_work) > longest.charged + _GRACE
+            or batch > games * rules.game_plies * longest.wall + _GRACE
+            or pair_work > in_play * most
+            or batch_work > games * most
+        ):
+            return _LATE
+        may_start = 2 * MOST_PROCESSES * len(self._tournament.entries)
+        if silence > _LONG and len(find_below(self.pid)) > may_start:
+            return f"started more than {MOST_PROCESSES} processes"
+        return ""
+
+    def _look(self) -> list[tuple[float, float]]:
+        """Return the seconds and processor seconds since signs of life, finished pairs, answers."""
+        signs = self.progress.beat, self.progress.finished, self._answers
+        now, work = time.monotonic(), self._work()
+        wall, cpu = min(now - self._looked[0], _PAUSE), work - self._looked[1]
+        self._spent = [
+            (spent[0] + wall, spent[1] + cpu) if sign == before else (0.0, 0.0)
+            for spent, sign, before in zip(self._spent, signs, self._signs, strict=True)
+        ]
+        self._signs, self._looked = signs, (now, work)
+        return self._spent
 
     def _work(self) -> float:
         """Return the processor time of the process that plays, which is the program's child."""
-        return sum(read_clock(pid) or 0.0 for pid in find_children(self.pid))
+        self._player = self._player or find_children(self.pid)
+        return sum(read_clock(pid) or 0.0 for pid in self._player)
 
     def kill(self) -> None:
         """Kill the worker and all processes that it has started."""
-        kill_all([*descendants(self._handle), self._handle])
+        self._program.kill()
 
     def bury(self) -> str:
         """Kill what is left of the worker and its bots, remove its files; return how it ended."""

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 
 from arena.entries.needs import look_from
 from arena.executors.answers import (
@@ -36,6 +35,7 @@ from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
+from arena.lanes.meter import read_held
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played, gather_times
@@ -45,7 +45,6 @@ from engine.state import Seat
 BATCH, END = 1, 2
 """Kinds of frames to a worker: pickled chunks to play, and the end of work."""
 
-_PACKAGES = (psutil, msgspec)  # no file in the working folder can shadow them
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
@@ -82,8 +81,8 @@ def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
 
 def _search_path() -> list[str]:
     """Return the search path for modules besides those of Python itself."""
-    roots = [ROOT, *(os.path.dirname(package.__path__[0]) for package in _PACKAGES)]
-    return [*dict.fromkeys([*roots, *filter(None, sys.path)])]
+    libraries = os.path.dirname(msgspec.__path__[0])  # no file in the working folder is before it
+    return [*dict.fromkeys([ROOT, libraries, *filter(None, sys.path)])]
 
 
 def _environment() -> dict[str, str]:
@@ -256,8 +255,7 @@ def _confine(limits: Limits, folder: str, output: Output) -> None:
     output.capture()
     os.chdir(folder)
     os.environ[FOLDER_VARIABLE] = tempfile.tempdir = folder
-    used = psutil.Process().memory_info()
-    most = limits.memory * _MB + getattr(used, "data", 0)
+    most = limits.memory * _MB + int(read_held([os.getpid()]).memory * _MB)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     os.register_at_fork(after_in_child=partial(os._exit, 1))  # no second worker on one socket

@@ -17,7 +17,7 @@ from arena.addons import hook
 from arena.entries.entry import Entry
 from arena.errors import Exhausted, blaming_machine
 from arena.lanes import host
-from arena.lanes.cleanup import Group, find_family, make_group, sweep, wait_for
+from arena.lanes.cleanup import Group, make_group, sweep, wait_for
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import most_processes
@@ -108,7 +108,8 @@ class BotProcess:
         self._asked = 0  # the id of the next message; 0 before the process has started
         self._answered = 0  # the id of the next answer
         self._awaited = ""  # the type of the message whose answer is awaited
-        self._looked = perf_counter()  # when the processes were last counted
+        self._looked = perf_counter()  # at its processes, without the time between its turns
+        self._ended = self._looked  # its last turn
 
     @property
     def pid(self) -> int | None:
@@ -223,6 +224,7 @@ class BotProcess:
         All together may be idle for the rest of the budget.
         """
         allowed = allowed._replace(idle=self.budget.left)
+        self._looked += perf_counter() - self._ended
         self._watch.start()
         self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
@@ -235,6 +237,7 @@ class BotProcess:
                 if self._process is None:
                     break
         spent = self._watch.stop()
+        self._ended = perf_counter()
         self.is_warm = self.is_warm or isinstance(messages[0], Choose)
         self.budget.spend(spent)
         return Turn(answers, spent)
@@ -361,12 +364,13 @@ class BotProcess:
             self._group.remove()  # it could not be started
             return
         self._is_its_own = self._pipes.taken >= len(self.launch.first)
-        family = find_family(process.pid) if process.poll() is None else []
+        family = find_below(process.pid) if process.poll() is None else []
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         self._group.kill()
         process.wait()
-        sweep(self.launch.folder, self.waiting)
+        if not self.launch.contained:  # nothing leaves a pid namespace, or is in it after this
+            sweep(self.launch.folder, self.waiting)
         wait_for(family)
         self._group.remove()
         self._pipes.close()

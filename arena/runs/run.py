@@ -164,7 +164,7 @@ def run(
         if under_way.played and isinstance(executor, LocalExecutor):  # its workers are our children
             bots = tournament.by_label
             own = {n: one for n, one in under_way.timings.items() if bots[n].lane != "remote"}
-            spending = under_way.clocks.read(own)
+            spending = under_way.clocks.read(own, log.played)
         outcome = under_way.outcome(*tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)

@@ -268,12 +268,25 @@ def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
     return GameResult(pair, seat, winner, win_type, points, opponent_points, plies, fault, actions)
 
 
-def close_after(label: str, strategy: Strategy) -> None:
+def blame(
+    entry: Entry | Recorded, error: BaseException, output: str = "", kind: str = "exception"
+) -> Forfeit:
+    """Return the forfeit of a bot in this process for what it has raised, SystemExit too.
+
+    But from a bot of `bots/` comes only an Exception: another one is of a signal to the process
+    that plays, and is raised again.
+    """
+    if entry.is_ours and not isinstance(error, Exception):
+        raise error
+    return forfeit_from(error, output, kind)
+
+
+def close_after(entry: Entry | Recorded, strategy: Strategy) -> None:
     """Close a strategy in this process after its game; log what it raises as a warning."""
     try:
         close(strategy)
-    except BaseException as error:  # a bot may raise anything, SystemExit too
-        warn_of_close(label, forfeit_from(error).fault.message)
+    except BaseException as error:
+        warn_of_close(entry.label, blame(entry, error).fault.message)
 
 
 def warn_of_close(label: str, why: str) -> None:
@@ -322,12 +335,12 @@ def play_untimed(
         for seat, entry, luck in zip((0, 1), entries, draw.lucks, strict=True):
             strategies.append(entry.create(setup(luck, seat, state.rules, clock)))
         play(state, strategies)
-    except BaseException as error:  # a bot may raise anything, SystemExit too
+    except BaseException as error:
         guilty = state.to_act if len(strategies) > 1 else len(strategies)
-        finished = Finished(state, forfeit_from(error).fault, guilty)
+        finished = Finished(state, blame(entries[guilty], error).fault, guilty)
     spent, in_time = clock.stop()
     for entry, strategy in zip(entries, strategies, strict=False):
-        close_after(entry.label, strategy)
+        close_after(entry, strategy)
     return finished, in_time and spent.wall <= MOST_WAITING
 
 
@@ -340,6 +353,7 @@ class Recorded:
     def __init__(self, entry: Entry, actions: Iterator[Action]) -> None:
         self.entry = entry
         self.label = entry.label
+        self.is_ours = True
         self.choose = partial(next, actions)  # the view is then what `next` returns at the end
 
     def create(self, _: Setup) -> Strategy:

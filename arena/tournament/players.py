@@ -8,11 +8,11 @@ from math import inf
 
 from arena.entries.entry import Entry
 from arena.lanes.evidence import MOST_OUTPUT, Output
-from arena.lanes.faults import Fault, Forfeit, forfeit_from, idle_forfeit, late_forfeit
+from arena.lanes.faults import Fault, Forfeit, idle_forfeit, late_forfeit
 from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.process import BotProcess
-from arena.tournament.match import Asking, Doubt, Question, close_after, warn_of_close
+from arena.tournament.match import Asking, Doubt, Question, blame, close_after, warn_of_close
 from arena.tournament.timing import Timing
 from engine import Setup, Strategy
 from engine.cards import CHARS, Action, pack_text, to_text
@@ -75,8 +75,8 @@ class InprocPlayer:
             if name not in _failed:
                 self.entry.load()
                 return
-        except BaseException as error:  # a bot may raise anything, SystemExit too
-            _failed[name] = forfeit_from(error, self.output.take(), "import").fault
+        except BaseException as error:
+            _failed[name] = blame(self.entry, error, self.output.take(), "import").fault
         raise Forfeit(*_failed[name])
 
     def choose(self, view: View, /) -> Action:
@@ -97,7 +97,7 @@ class InprocPlayer:
     def end(self) -> None:
         """Close the strategy."""
         self.beat()
-        close_after(self.entry.label, self.strategy)
+        close_after(self.entry, self.strategy)
 
     def _stop_clock(self) -> None:
         spent, in_time = self.clock.stop()
@@ -111,7 +111,7 @@ class InprocPlayer:
             raise idle_forfeit(self.budget.seconds, self.printed)
 
     def _forfeit(self, error: BaseException) -> Forfeit:
-        return forfeit_from(error, self.printed + self.output.take())
+        return blame(self.entry, error, self.printed + self.output.take())
 
 
 class RemotePlayer:

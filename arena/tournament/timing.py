@@ -218,19 +218,21 @@ class Clocks:
         """Note that all games were played, and all workers have ended."""
         self._ended = _Reading.now()
 
-    def read(self, timings: Mapping[str, Timing]) -> Spending:
+    def read(self, timings: Mapping[str, Timing], here: float = 0.0) -> Spending:
         """Return the seconds until now, given the times of decisions by label.
+
+        This process itself has played for the seconds `here`.
 
         A decision with a clock of its own is up to 4 us too long: a reading is in it, and slows
         what follows. So for cheap bots whole games count, if there are any.
         """
-        workers = self._ended.children - self._began.children
+        workers = self._ended.children - self._began.children + here
         bots = 0.0
         for label, timing in timings.items():
             bots += (timing.games if timing.games.count else timing.cpu).mean * self._plies[label]
         bots = min(workers, bots / 2)
         files = _Reading.now().own - self._ended.own
-        return Spending(bots, workers - bots, self._ended.own - self._began.own, files)
+        return Spending(bots, workers - bots, self._ended.own - self._began.own - here, files)
 
 
 class Pace:

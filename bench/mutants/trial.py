@@ -13,8 +13,6 @@ from pathlib import Path
 from threading import Timer
 from time import monotonic
 
-import psutil
-
 from arena.lanes.cleanup import adopt_orphans, kill_orphans
 from bench.mutants.finding import change, changed
 from bench.mutants.ledger import Trial
@@ -172,5 +170,5 @@ class Copy:
         killing.start()
         status = int(nursery.stdout.readline())
         killing.cancel()
-        kill_orphans([psutil.Process(nursery.pid)])
+        kill_orphans([nursery.pid])
         return status, output.read_text(encoding="utf-8", errors="replace")

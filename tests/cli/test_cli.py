@@ -88,6 +88,7 @@ def test_the_log_has_lines_of_the_parent_and_its_workers(
 ) -> None:
     """Start and end come from the parent, a line from every worker; an earlier log is kept."""
     monkeypatch.setattr("arena.executors.local._ALONE", 0.0)
+    monkeypatch.setattr("arena.executors.local.is_harmless", lambda _: False)
     for _ in range(2):
         arena("run", "cup.yaml", "--pairs", "20", "--workers", "2", "--fresh", "--no-repeat")
     log = (cup / "run.log").read_text().splitlines()

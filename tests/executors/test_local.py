@@ -152,7 +152,7 @@ def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     how: str, reason: str
 ) -> None:
     """The error has its last message, if any; the chunk is not played again."""
-    bots = [resolve("greedy", params={}), resolve("uniform")]
+    bots = [resolve("greedy", params={}, lane="process"), resolve("uniform")]
     bots[0].params["unready"] = Unready(how)
     tournament = Tournament("unready", 0, 5, bots, STANDARD)
     plan = Plan([[range(5)]], Strikes(tournament.pairings, 5, most=10))
@@ -168,7 +168,7 @@ def test_a_run_that_fails_in_the_middle_leaves_no_worker(
     """Nor does it while its exception is kept, as a notebook keeps the last one."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(Store, "add", fail)
-    bots = [resolve("greedy"), resolve("uniform")]
+    bots = [resolve("greedy"), resolve("uniform", lane="process")]
     with pytest.raises(ArenaError, match="no space") as kept:
         run(Tournament("fails", 0, 4, bots, STANDARD), LocalExecutor(2), None, QUIET)
     assert kept.tb is not None
@@ -194,7 +194,7 @@ def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Member, "_close", interrupted)
-    bots = [resolve(name, lane="inproc") for name in ("greedy", "uniform")]
+    bots = [resolve(name, lane="process") for name in ("greedy", "uniform")]
     plan = Plan([[range(4)]], Strikes([Pairing("greedy", "uniform")], 4, 1000))
     tournament = Tournament("test", 0, 4, bots, STANDARD)
 

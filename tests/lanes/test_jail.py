@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from arena.entries.layout import remove_tree
@@ -23,7 +22,6 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
-from arena.lanes.cleanup import descendants
 from arena.lanes.confine import DISK, GO, INODES
 from arena.lanes.init import SOCKETS
 from arena.lanes.launch import plan_launch
@@ -338,9 +336,7 @@ def test_neither_the_bot_nor_process_1_of_its_jail_has_a_right_left(tmp_path: Pa
     try:
         lines = iter(lambda: process.stdout.readline().decode().rstrip(), "")
         own = "\n".join(lines)
-        below = [
-            Path(f"/proc/{one.pid}/status") for one in descendants(psutil.Process(process.pid))
-        ]
+        below = [Path(f"/proc/{pid}/status") for pid in find_below(process.pid)]
         (first,) = (path for path in below if status_of(path.read_text())["NSpid"][-1] == "1")
         until(lambda: is_standing_by(status_of(first.read_text())))
         for status in (status_of(own), status_of(first.read_text())):

@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 from unittest.mock import Mock
 
-import psutil
 import pytest
 
 from arena.entries.layout import remove_tree
@@ -217,9 +216,9 @@ def test_only_who_adopts_orphans_waits_for_them(
     """Others are not their parent: in a container whose first process waits for none, a second."""
     waited: list[object] = []
     monkeypatch.setattr("arena.lanes.cleanup._adopting", adopts)
-    monkeypatch.setattr(psutil, "wait_procs", lambda family, **_: waited.append(family))
+    monkeypatch.setattr("arena.lanes.cleanup._reap", waited.append)
     with subprocess.Popen(["sleep", "60"]) as orphan:
-        wait_for([psutil.Process(orphan.pid)])
+        wait_for([orphan.pid])
         assert orphan.wait() == -signal.SIGKILL
     assert len(waited) == adopts
 

@@ -210,7 +210,7 @@ from arena.lanes.process import bot_process
 from engine import STANDARD
 
 def left():
-    return [(one.name(), one.status()) for one in children()]
+    return [*children()]
 
 adopt_orphans()
 if sys.argv[1] == "program":

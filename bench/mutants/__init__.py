@@ -1,1 +1,1 @@
-"""Mutants: small changes of the source, each of which a test must notice. Needs the extra."""
+"""Mutants: small changes of the source, each of which a test must notice."""

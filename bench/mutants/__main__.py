@@ -1,153 +1,185 @@
-"""`python -m bench.mutants` tries mutants of the engine, the bots and all rooms of the arena.
+"""`python -m bench.mutants` makes small changes in copies of the source, and runs the tests.
 
-It never changes the working tree: it has a copy in a temporary folder. Which tests run a line it
-knows from one run of all tests under coverage, which it makes once for each commit. Every trial is
-kept in a file outside the repository, so that the program goes on where it was stopped. `--depth
-room` tries each mutant only by the quick tests of its line and its room, `--depth test` by all
-quick tests. What the steps before the last catch is caught by `make test`, and what all steps catch
-by `make test-all`. A survivor that bench/MUTANTS.md names, with the reason, is kept; the program
-fails if there is another one.
+Each change is tried by quick tests that call the changed function, the nearest and quickest first,
+then by others of the room, as many as take `--seconds` together. Which test calls which function is
+known from one run of the quick tests, which is made again when a file of tests/ has changed. What a
+worker or a bot's process calls is not seen. Nothing is written into the working tree but
+build/traces.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import json
+import os
 import resource
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from queue import SimpleQueue
+from typing import NamedTuple
 
-from bench.mutants.finding import change, draw, find_mutants, modules
-from bench.mutants.ledger import Ledger, Trial, usual_path
-from bench.mutants.mutant import Mutant
-from bench.mutants.steps import MARKERS, STEPS, steps
-from bench.mutants.table import table
-from bench.mutants.together import find_killers
-from bench.mutants.traces import Traces, read, trace
-from bench.mutants.traces import usual_path as usual_traces
-from bench.mutants.trial import Copy
+from bench.mutants.changes import Mutant, draw
 from tests import ROOT
-from tests.drill.fault import commit
+from tests.drill.fault import compile_copy, copy_repository
 
+TRACES = ROOT / "build" / "traces"
+_PYTEST = (sys.executable, "-m", "pytest", "-p", "bench.mutants.tracing", "-q", "--tb=no")
 _MEMORY = 8 << 30  # bytes of data for each process: a mutant may ask for much more
+_SLOWER = 5  # so many times the seconds of its tests, and a mutant is caught
+
+
+class Traced(NamedTuple):
+    """A test by pytest's name, its seconds, and the functions that it calls."""
+
+    name: str
+    seconds: float
+    functions: frozenset[str]
 
 
 def main() -> None:
-    """Draw the sample, try it, and print what came of it."""
+    """Draw the mutants, try them, and print which survive."""
     options = _options()
-    ledger = Ledger(options.results)
-    population = list(_population(options.only))
-    sample = draw(population, ROOT, options.sample or len(population), options.seed)
-    texts = {one.module: (ROOT / one.module).read_text(encoding="utf-8") for one in sample}
-    print(f"{len(sample)} of {len(population)} mutants, seed {options.seed}", flush=True)
-    if not options.report:
-        _limit_memory()
-        with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
-            copy = Copy(Path(folder), options.timeout)
-            assert all(copy.text(module) == text for module, text in texts.items())
-            path = options.traces or usual_traces(commit())
-            if not path.exists():
-                trace(copy.path, copy.environment, path)
-            traces = read(path)
-            _try_nearest(traces, sample, options)
-            ledger = Ledger(options.results)
-            _try_all(copy, ledger, traces, sample, options)
-    tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
-    lines, new = table(population, tried)
-    print("\n".join(lines))
-    sys.exit(1 if new else 0)
-
-
-def _limit_memory() -> None:
-    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, most))  # of addresses Chromium takes more
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        copy = copy_repository(Path(folder))
+        compile_copy(copy)
+        if _are_old():
+            _trace(copy)
+        tests = _read()
+        mutants = draw(ROOT, options.sample, options.seed, options.only)
+        copies = SimpleQueue[Path]()
+        copies.put(copy)
+        for number in range(1, options.jobs):
+            copies.put(Path(shutil.copytree(copy, Path(folder) / str(number), symlinks=True)))
+        with ThreadPoolExecutor(options.jobs) as pool:
+            found = pool.map(
+                lambda one: _try(copies, one, choose(tests, one, options.seconds)), mutants
+            )
+            print("\n".join(report(mutants, found)))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.mutants", description=__doc__)
-    parser.add_argument("--sample", type=int, default=600, help="how many; 0 for every place")
+    parser.add_argument("--sample", type=int, default=40, help="how many")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--jobs", type=int, default=2, help="how many are tried at the same time")
     parser.add_argument("--only", default="", help="modules whose paths begin like this")
-    parser.add_argument("--depth", default=STEPS[-1], choices=STEPS[1:], help="the last step")
-    parser.add_argument("--timeout", type=float, default=20, help="seconds for a test")
-    parser.add_argument("--results", type=Path, default=usual_path(), help="the file of all trials")
-    parser.add_argument("--traces", type=Path, help="a file of traces, of another commit too")
-    parser.add_argument("--go-on", action="store_true", help="also after trials with older tests")
-    parser.add_argument("--report", action="store_true", help="only print what is known")
+    parser.add_argument("--seconds", type=float, default=15, help="of tests for each")
+    parser.add_argument("--jobs", type=int, default=2, help="how many are tried at the same time")
     return parser.parse_args()
 
 
-def _population(only: str) -> Iterator[Mutant]:
-    for path in modules(ROOT):
-        module = path.relative_to(ROOT).as_posix()
-        if module.startswith(only):
-            yield from find_mutants(module, path.read_text(encoding="utf-8"))
+def _are_old() -> bool:
+    """Return whether there are no traces, or tests that are newer."""
+    made = [path.stat().st_mtime for path in TRACES.glob("*.jsonl")]
+    newest = max(path.stat().st_mtime for path in (ROOT / "tests").rglob("*.py"))
+    return not made or max(made) < newest
 
 
-def _try_nearest(traces: Traces, sample: list[Mutant], options: argparse.Namespace) -> None:
-    """Take the first two steps of all mutants in several processes, each with a copy of its own."""
-    context = multiprocessing.get_context("fork")
-    parts = [sample[number :: options.jobs] for number in range(options.jobs)]
-    processes = [context.Process(target=_try_part, args=(traces, one, options)) for one in parts]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
+def _trace(copy: Path) -> None:
+    """Run the quick tests of a copy, and keep which functions each of them calls."""
+    print("tracing the quick tests, some minutes", flush=True)
+    new = TRACES.with_suffix(".new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    words = ("-p", "tests.forkrun", "--forks", "4")
+    subprocess.run([*_PYTEST, *words], cwd=copy, env=_environment(copy, "TRACES", new))
+    shutil.rmtree(TRACES, ignore_errors=True)
+    new.rename(TRACES)
 
 
-def _try_part(traces: Traces, part: list[Mutant], options: argparse.Namespace) -> None:
-    near = argparse.Namespace(**vars(options) | {"depth": STEPS[1]})
-    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
-        copy = Copy(Path(folder), options.timeout)
-        _try_all(copy, Ledger(options.results), traces, part, near)
+def _read() -> list[Traced]:
+    """Return the tests that passed without a mutant."""
+    rows = [json.loads(line) for path in sorted(TRACES.glob("*.jsonl")) for line in path.open()]
+    return [
+        Traced(row["test"], row["seconds"], frozenset(row["functions"]))
+        for row in sorted(rows, key=lambda row: str(row["test"]))
+        if row["passed"]
+    ]
 
 
-def _try_all(
-    copy: Copy, ledger: Ledger, traces: Traces, sample: list[Mutant], options: argparse.Namespace
-) -> None:
-    """Try each mutant whose trial is not complete, and print what came of it.
+def choose(tests: Iterable[Traced], mutant: Mutant, seconds: float) -> dict[str, float]:
+    """Return the tests that try a mutant, with the seconds of each, the nearest first.
 
-    All go one step before any goes the next, so that a run that is stopped knows of all a little.
+    They call its function, or any of its module where that is called by none; then come those of
+    its room. A line outside functions runs at each import.
     """
-    tests = commit()
-    for number, step in enumerate(STEPS[: STEPS.index(options.depth) + 1]):
-        left = list[Mutant]()
-        for mutant in sample:
-            former = ledger.find(mutant, copy.text(mutant.module))
-            if not (former and former.is_done(step, "" if options.go_on else tests)):
-                left.append(mutant)
-        if step in MARKERS:
-            _try_together(copy, ledger, left, (step, tests), traces)
-            continue
-        for mutant in left:
-            text = copy.text(mutant.module)
-            trial = copy.test(mutant, steps(mutant, text, traces, copy.path)[number], tests)
-            _keep(ledger, mutant, text, trial)
-    print("".join(f"not believed: {name}\n" for name in copy.unsound))
+    room = mutant.room.removeprefix("arena/")
+    function = f"{mutant.module}:{mutant.function}"
+
+    def distance(test: Traced) -> tuple[int, float]:
+        near = test.name.startswith((f"tests/{room}/", mutant.module))
+        calls = function in test.functions
+        inside = any(one.startswith(f"{mutant.module}:") for one in test.functions)
+        return (0 if calls and near else 1 if calls else 2 if inside else 3 if near else 4), (
+            test.seconds
+        )
+
+    chosen: dict[str, float] = {}
+    for test in sorted(tests, key=distance):
+        if distance(test)[0] == 4 or sum(chosen.values()) + test.seconds > seconds:
+            break
+        chosen[test.name] = test.seconds
+    return chosen
 
 
-def _try_together(
-    copy: Copy, ledger: Ledger, mutants: list[Mutant], at: tuple[str, str], traces: Traces
-) -> None:
-    """Try mutants by all tests of a tier; `at` is the step and the commit of the tests."""
-    (step, tests), start = at, monotonic()
-    killers = find_killers(copy, mutants, MARKERS[step], traces.failed)
-    for mutant in mutants:
-        text = copy.text(mutant.module)
-        seconds = round((monotonic() - start) / len(mutants), 1)
-        trial = Trial(change(mutant, text), step, killers.get(mutant, ""), seconds, tests)
-        _keep(ledger, mutant, text, trial)
+def _try(copies: SimpleQueue[Path], mutant: Mutant, tests: dict[str, float]) -> bool:
+    """Return whether the tests notice a mutant in a copy that is free: they fail, or hang."""
+    copy = copies.get()
+    path = copy / mutant.module
+    source = path.read_bytes()
+    chosen = copy.parent / f"{copy.name}.tests"
+    chosen.write_text("\n".join(tests), encoding="utf-8")
+    files = dict.fromkeys(name.partition("::")[0] for name in tests)
+    path.write_bytes(mutant.change(source))
+    process = subprocess.Popen(
+        [*_PYTEST, "-x", *files],
+        cwd=copy,
+        env=_environment(copy, "TESTS", chosen),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        caught = bool(files) and process.wait(_SLOWER * (10 + sum(tests.values()))) not in (0, 5)
+    except subprocess.TimeoutExpired:
+        caught = True
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        path.write_bytes(source)
+        copies.put(copy)
+    print("." if caught else "S", end="", flush=True)
+    return caught
 
 
-def _keep(ledger: Ledger, mutant: Mutant, text: str, trial: Trial) -> None:
-    """Write a trial to the ledger, and print it."""
-    ledger.add(mutant, text, trial)
-    print(f"{trial.reached} {mutant.place} {trial.change}", flush=True)
-    print(f"    {trial.seconds} s {trial.killer or 'SURVIVED'}", flush=True)
+def _environment(copy: Path, name: str, value: Path) -> dict[str, str]:
+    """Return the environment of pytest in a copy: what is imported comes from there."""
+    own = {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+    return os.environ | own | {name: str(value)}
+
+
+def report(mutants: list[Mutant], found: Iterable[bool]) -> Iterable[str]:
+    """Yield the survivors, and how many of each room were caught."""
+    tried, caught = Counter[str](), Counter[str]()
+    survivors = []
+    for mutant, is_caught in zip(mutants, found, strict=True):
+        for room in (mutant.room, "all"):
+            tried[room] += 1
+            caught[room] += is_caught
+        if not is_caught:
+            survivors.append(mutant.describe((ROOT / mutant.module).read_bytes()))
+    yield from ("", *sorted(survivors), "", "| room | caught | of |", "|---|---|---|")
+    for room in sorted(tried, key=lambda room: (room == "all", room)):
+        yield f"| {room} | {caught[room]} | {tried[room]} |"
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,6 @@ import pytest
 from tests import ROOT
 from tests.drill import FAULTS, Fault, copy_repository
 from tests.drill.__main__ import choose
-from tests.drill.fault import commit
-from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
@@ -25,19 +21,6 @@ def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
 
 
 @pytest.mark.slow
-def test_the_test_of_a_fault_is_none_of_the_study() -> None:
-    """The drill does not run those; a case of a test can be one, too."""
-    tests = sorted({fault.test for fault in FAULTS})
-    words = ["-m", "pytest", "--collect-only", "-q", "-m", "not study", *tests]
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stdout
-    found = done.stdout.splitlines()
-    assert not [test for test in tests if not any(line.startswith(test) for line in found)]
-
-
-@pytest.mark.slow
 def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
     """Also those in folders that are named like one at the top."""
     copy = copy_repository(tmp_path)
@@ -45,17 +28,6 @@ def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
         for path in (ROOT / room).rglob("*.py"):
             assert (copy / path.relative_to(ROOT)).exists(), path
     assert not (copy / "results").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not (ROOT / "arena" / "configs").is_symlink(), reason="an sdist has files in place of the link"
-)
-def test_a_link_is_a_link_in_the_copy(tmp_path: Path) -> None:
-    """The folder of configs is there once, as in the repository, and leads into the copy."""
-    copy = copy_repository(tmp_path)
-    assert (copy / "arena" / "configs").readlink() == Path("../configs")
-    assert (copy / "arena" / "configs").resolve() == copy / "configs"
 
 
 def test_the_commit_chooses_the_faults_of_a_sample() -> None:
@@ -67,14 +39,3 @@ def test_the_commit_chooses_the_faults_of_a_sample() -> None:
         assert sorted(sample, key=FAULTS.index) == sample
     assert {fault for n in range(200) for fault in choose(FAULTS, 12, str(n))} == {*FAULTS}
     assert choose(FAULTS, 10**6, "") == FAULTS
-
-
-def test_a_folder_without_git_has_no_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As an unpacked archive; where there is no program git, too."""
-    monkeypatch.setattr("tests.drill.fault.ROOT", tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert commit() == ""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert commit() == ""

@@ -9,11 +9,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests import ROOT
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 BEGIN = """
 import os, signal, subprocess, sys, threading, time, warnings
@@ -75,19 +74,6 @@ def test_is_killed():
 def test_after_dead(opened):
     assert opened.exists()
 """
-LONG = """
-@pytest.fixture
-def child():
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    yield child.pid
-    child.kill()
-    child.wait()
-
-def test_long(child):
-    Path(__name__).write_text(str(child))
-    Path(__name__).rename(f"child of {__name__}")
-    time.sleep(600)
-"""
 
 
 def start(folder: Path, *options: str, **files: str) -> subprocess.Popen[bytes]:
@@ -142,57 +128,6 @@ def test_failures_and_deaths_are_reported_and_the_others_go_on(tmp_path: Path) -
     assert f"FAILED test_dead.py::test_is_killed - SIGKILL {ended}" in printed
 
 
-KNOWS = """
-import os
-from pathlib import Path
-import pytest
-
-FIRST = os.getpid()
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_logreport(report):
-    if report.failed and os.getpid() == FIRST:
-        Path("failed").touch()
-"""
-FAILS = """
-def test_fails():
-    while not Path("begun").exists():
-        time.sleep(0.01)
-    assert False
-"""
-WAITS = """
-@pytest.mark.parametrize("number", range(99))
-def test_waits(number):
-    Path("begun").touch()
-    while not Path("failed").exists():
-        time.sleep(0.01)
-"""
-
-
-@pytest.mark.slow
-def test_after_a_failure_with_x_nothing_more_is_begun(tmp_path: Path) -> None:
-    """A process ends its test and the next one, which it has been given already."""
-    status, printed = run(tmp_path, "-x", conftest=KNOWS, test_one=FAILS, test_two=WAITS)
-    assert status == 1, printed
-    assert "stopping after 1 failures" in printed
-    assert "1 failed, 2 passed, 2 warnings in" in printed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("everybody", [False, True], ids=["pytest", "group"])
-def test_an_interrupt_ends_the_processes_and_theirs(tmp_path: Path, *, everybody: bool) -> None:
-    """When pytest is sent it, and when all are, as by a terminal: fixtures end what they began."""
-    process = start(tmp_path, test_one=LONG, test_two=LONG)
-    children = [tmp_path / f"child of test_{number}" for number in ("one", "two")]
-    until(lambda: all(child.exists() for child in children) or process.poll() is not None)
-    (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
-    printed = tmp_path / "printed"
-    assert process.wait(PATIENCE) == 2, printed.read_text()
-    assert "KeyboardInterrupt" in printed.read_text()
-    assert not [one for one in children if psutil.pid_exists(int(one.read_text()))]
-    assert len([*(tmp_path / "base").glob("gw?/*-ended")]) == 2
-
-
 LOSES = """
 from tests.forkrun import Workers
 
@@ -223,17 +158,3 @@ def test_what_cannot_be_trusted_is_no_success(
     ended, printed = run(tmp_path, conftest=conftest, test_one=FINE, test_two=FINE)
     assert ended == status, printed
     assert reason in printed
-
-
-@pytest.mark.slow
-def test_a_folder_is_made_once_for_all_processes(tmp_path: Path) -> None:
-    """By the fixture `once`, which needs no other plugin."""
-    tests = [
-        "store/test_folder.py::test_only_what_people_open_is_at_the_top",
-        "cli/test_mistakes.py::test_the_library_says_the_same_of_a_bots_file",
-    ]
-    config = ["-p", "no:xdist", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml"), "-m", ""]
-    status, printed = run(tmp_path, *config, *(str(ROOT / "tests" / test) for test in tests))
-    assert status == 0, printed
-    assert "2 passed in" in printed
-    assert [path.parent.name for path in tmp_path.rglob("duel.ready")] == ["base"]

@@ -12,19 +12,15 @@ from time import perf_counter
 
 from bench import (
     analyse,
-    endurance,
     engine,
     gym,
     lanes,
-    leagues,
     many,
     pages,
     peers,
-    rating,
     search,
     small,
     store,
-    summary,
     tail,
     ten_million,
     wins,
@@ -78,16 +74,8 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
     "workers": ("A run, by workers", workers.rows),
     "small": ("Ten games, with all that a command does", small.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),
-    "leagues": ("A large league", leagues.rows),
     "many": ("Many bots, one pair of each two", many.rows),
-    "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
     "store": ("The store, with checksums", store.rows),
-    "summary": ("From the store of a run to its files", summary.rows),
-    "field": (
-        "From the store to the files: a thousand bots",
-        partial(summary.rows, summary.FIELD),
-    ),
-    "rating": ("Games rated together: `arena.rate`", rating.rows),
     "ten_million": ("Ten million games on two workers", ten_million.table),
     "tail": ("The end of a long run alone, of repeated games", tail.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
@@ -100,7 +88,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
 OWN = {"peers": (peers.COLUMNS, peers.NOTE)}
 """Columns and a note of tables that have others than all."""
 
-LONG = ("field", "endurance", "ten_million", "tail")
+LONG = ("ten_million", "tail")
 """Tables that are made only where they are named."""
 
 FELT = (

@@ -22,7 +22,6 @@ from bench.__main__ import FELT, LONG, OWN, TABLES, _apart, table
 from bench.gym import VECTORS, stepping
 from bench.last_round import Ending, endings
 from bench.saving import make, sections
-from bench.summary import measure
 from bench.timing import peak
 from engine import STANDARD, State, pack_of, play_game, size
 from engine.cards import cards_of
@@ -82,15 +81,6 @@ def test_the_vectors_of_the_benchmark_are_what_make_vec_returns(
     assert min(ends) > 0
     assert max(ends) < 60
     assert sum(ends) > 400
-
-
-def test_a_run_that_is_made_up_has_all_its_games() -> None:
-    """The summary's benchmark measures a round robin of whole pairs."""
-    games, tables, files, busy, memory = measure(4, 3)
-    assert games == 4 * 3 // 2 * 3 * 2
-    assert 0 < tables < files
-    assert busy > 0
-    assert memory > 10
 
 
 def test_a_table_that_fails_leaves_the_others_saved(

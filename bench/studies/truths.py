@@ -18,8 +18,7 @@ from arena.statistics.distributions import Floats, expit
 from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores
-from arena.tournament.schedule import Pairing
-from bench.studies.fields import Simulated, score_shares
+from bench.studies.fields import score_shares
 
 Random: TypeAlias = np.random.Generator
 Shares: TypeAlias = Callable[[float], Sequence[float]]
@@ -40,12 +39,6 @@ class Truth(NamedTuple):
             for one, two in combinations(range(bots), 2)
         ]
         return Model(bots, scores, np.zeros(len(scores))).fit()
-
-
-def true_elos(labels: Sequence[str], played: Simulated) -> dict[str, float]:
-    """Return the Elo of an equal round robin of these bots with endless pairs."""
-    leads = np.array([[played.lead(Pairing(one, two)) for two in labels] for one in labels])
-    return dict(zip(labels, (ELO * Truth(leads).strengths()).tolist(), strict=True))
 
 
 class Played(NamedTuple):

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.statistics.wording import give_letters, name_letter, shorten, split_letters
-from bench.studies.letters import CASES, Case, simulate
 
 
 @st.composite
@@ -81,20 +80,3 @@ def test_a_letter_can_be_read_again(number: int) -> None:
     text = "".join(map(name_letter, (number, number + 1, number + 27)))
     assert split_letters(text) == [number, number + 1, number + 27]
     assert len(shorten(text, 5)) <= 5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES[1:3], ids=lambda case: f"{case.name}, {case.spread}")
-def test_hardly_a_run_has_a_wrong_order_without_a_common_letter(case: Case) -> None:
-    """Also where results lie around the Elo; bots whose intervals overlap often are told apart."""
-    found = simulate(case, 5)
-    assert found.wrong <= 0.2
-    assert found.apart > 0.6
-    assert found.overlap > 0.1
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}, {case.spread}")
-def test_at_most_one_run_of_twenty_has_a_wrong_order(case: Case) -> None:
-    """400 runs each (bench/STUDIES.md), also where the Elo does not describe the bots."""
-    assert simulate(case, 400).wrong <= 0.05

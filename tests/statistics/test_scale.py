@@ -15,7 +15,6 @@ from arena.statistics.ratings import Fit, PairScores
 from arena.tables.findings import Findings, Unbounded
 from arena.tables.summary import format_standings
 from arena.tournament.schedule import round_robin
-from bench.studies.unbeaten import GAPS, PAIRS, RUNS, simulate
 
 PAIRS_PLAYED = 20
 EVEN = dict.fromkeys(combinations("abc", 2), 20.0)
@@ -134,26 +133,3 @@ def test_it_is_marked_where_it_is_printed() -> None:
     lines = [*Findings(None, True, None, [], 0, [], [], unbounded=named).lines()]
     assert lines[0] == "bot0 is winless: its Elo is at most 900"
     assert lines[-1].startswith("and 2 more bots")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("gap", "pairs"), [(1500, 100), (-2000, 20), (600, 20)])
-def test_the_intervals_of_the_others_cover_the_truth(gap: int, pairs: int) -> None:
-    """With the bot in the mean 0 to 90 % did, where it was far away."""
-    found = simulate(gap, pairs, 40)
-    assert found.others >= 0.88
-    assert found.holds >= 0.9
-    assert (found.whole < 0.1) == (gap == -2000)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("pairs", PAIRS)
-@pytest.mark.parametrize("gap", GAPS)
-def test_the_intervals_of_the_others_cover_the_truth_in_a_thousand_runs(
-    gap: int, pairs: int
-) -> None:
-    """93 to 97 % over them, and the one end that is said holds in 97.5 % of the runs."""
-    found = simulate(gap, pairs, RUNS)
-    assert 0.93 <= found.others <= 0.97
-    assert found.worst >= 0.9
-    assert found.holds >= 0.975

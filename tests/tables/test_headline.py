@@ -17,7 +17,6 @@ from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdict
 from arena.tables.headline import Headline, Share, Top, find_headline, write_lead
 from arena.tournament.schedule import Pairing
-from bench.studies.headlines import CASES, KINDS, Case, judge, play, simulate
 
 Met = Mapping[tuple[str, str], tuple[int, int, int, int, int]]
 
@@ -194,36 +193,3 @@ def test_the_cost_of_an_answer_is_said_as_a_range() -> None:
         assert said[3] == f"With 90 % probability {words} times as many games tell these two apart."
     goal = replace(HEADLINE, top=top._replace(apart=False, times=(1.0, 2.0)), goal=["open: x"])
     assert not any("as many games" in text for text in goal.sentences())
-
-
-def check(case: Case, runs: int, most: float) -> None:
-    """See that each kind of sentence is wrong in so many runs at most."""
-    found = simulate(case, runs)
-    assert found.said["lead"] == runs
-    for kind in KINDS:
-        assert found.wrong[kind] <= most * runs, kind
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [6, 16])
-def test_headlines_are_seldom_wrong(number: int) -> None:
-    """Few runs, with the truth known."""
-    check(CASES[number], 20, 0.2)
-
-
-def test_a_wrong_headline_is_seen_to_be_wrong() -> None:
-    """What is said of three bots that are 300 apart, if the truth were the other way around."""
-    case = Case("far", [0, 300, 600], 100)
-    run = play(case, 1)
-    assert judge(case, run) == dict.fromkeys(("apart", "strongest", "lead"), False)
-    turned = run._replace(elos={label: -elo for label, elo in run.elos.items()})
-    assert judge(case, turned) == dict.fromkeys(("apart", "strongest", "lead"), True)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case.name}, {case.pairs}, {case.spread}"
-)
-def test_each_kind_of_sentence_is_wrong_in_one_run_of_twenty_at_most(case: Case) -> None:
-    """1,000 runs each (bench/STUDIES.md)."""
-    check(case, 1000, 0.05)

@@ -13,9 +13,8 @@ import pytest
 from arena.batch.beliefs import Belief, Model
 from arena.batch.lockstep import Lockstep
 from arena.batch.rival import respond
-from arena.batch.rollouts import WHOLE, action_values
+from arena.batch.rollouts import WHOLE
 from bots.apprentice import Apprentice, own_network
-from bots.champion import values_after
 from bots.timing import bot as timing
 from engine import (
     STANDARD,
@@ -148,25 +147,6 @@ def test_a_belief_is_bayes_rule(rules: Rules) -> None:
     assert checked >= rules.rounds
 
 
-@pytest.mark.slow
-def test_a_belief_that_is_asked_late_is_that_of_one_asked_at_each_decision() -> None:
-    """And one that comes from another game, another seat or other cards begins anew."""
-    strategy = timing(setup(0, 1, STANDARD))
-    often = Belief([Model(strategy.scores)])
-    seen = [moment.seen for moment in moments(5, strategy)][:12]
-    for one in [*seen, seen[3], *[moment.seen for moment in moments(6, strategy)][:9]]:
-        often.update(one)
-        late = Belief([Model(strategy.scores)])
-        late.update(one)
-        assert often.hands == late.hands
-        assert often.weights.tobytes() == late.weights.tobytes()
-    first = View.from_text("0 5678C xy")
-    for text in ("0 56782 xy", "1 5678C xy 5", "0 5678C xx"):
-        often.update(first)
-        often.update(other := View.from_text(text))
-        assert {*often.hands} <= {hand for hand, _ in hands(other)}
-
-
 def test_a_sample_has_the_weights_of_all() -> None:
     """Each hand as often as its weight says, a fraction up or down; few hands are all there."""
     belief = Belief([Model(APPRENTICE.scores)])
@@ -226,18 +206,3 @@ def search(worlds: list[tuple[State, int]], action: int, strategy: Any) -> int:
             for each in some[0][0].legal()
         )
     return total
-
-
-@pytest.mark.slow
-def test_a_response_with_few_games_plays_on_by_the_own_policy() -> None:
-    """One ply of actions, then the policies: as `rollouts.action_values` has it."""
-    strategy = timing(setup(0, 1, STANDARD))
-    for moment in [*moments(7, APPRENTICE)][::5]:
-        belief = Belief([Model(APPRENTICE.scores)])
-        belief.update(moment.seen)
-        some, weights = belief.sample(20)
-        policies = [strategy.scores, APPRENTICE.scores]
-        found = respond(belief.games.select(some), weights, 0, policies, values_after, 0)
-        held = [belief.hands[place] for place in some]
-        values = action_values(moment.seen, held, policies, values_after)
-        assert found[list(moment.seen.legal)].tolist() == (values @ weights).tolist()

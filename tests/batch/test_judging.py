@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.batch.judging import ILLEGAL, Decisions, draw_hands, find_chances, judge, weigh
+from arena.batch.judging import ILLEGAL, Decisions, draw_hands, find_chances, judge
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.replay import NOTHING
 from arena.batch.rollouts import WHOLE, action_values, best_legal
@@ -214,22 +214,6 @@ def test_every_hand_is_drawn_as_often_as_it_is_likely() -> None:
 
 
 @pytest.mark.slow
-def test_a_game_is_judged_alike_beside_any_others(games: tuple[Any, Any]) -> None:
-    """So it does not matter how games are cut into chunks, nor which decisions are wanted."""
-    deals, actions = games
-    found = rows(judged(deals, actions))
-    wanted = np.zeros(actions.shape, np.bool_)
-    wanted[:, 8:20] = True
-    some = deals[5:9], actions[5:9], wanted[5:9], lucks(24, 1)[5:9]
-    part = [*judge(*some, 8, by_hand, values_after)]
-    assert rows(part) == {
-        (game - 5, ply): numbers
-        for (game, ply), numbers in found.items()
-        if 5 <= game < 9 and 8 <= ply < 20
-    }
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("plies", [36, PLIES])
 def test_who_plays_the_choice_of_the_judge_loses_nothing(plies: int) -> None:
     """Chosen in as many worlds as one half has: 0 within its error, where best minus played is not.
@@ -271,16 +255,3 @@ def average(parts: Sequence[Any]) -> tuple[float, float]:
     """Return the mean of some numbers with its standard error."""
     numbers = np.concatenate(parts) / WHOLE
     return float(numbers.mean()), float(numbers.std() / len(numbers) ** 0.5)
-
-
-def test_the_error_is_that_of_a_mean_over_worlds() -> None:
-    """A difference of 0.3 with a standard deviation of 0.03 in a world: 0.0106 over 8 worlds."""
-    rng = np.random.default_rng(3)
-    chances = np.zeros((4000, 2, 8), np.int64)
-    chances[:, 0] = WHOLE // 2
-    chances[:, 1] = np.rint(WHOLE * (0.2 + rng.normal(0, 0.03, (4000, 8))))
-    masks = np.ones((4000, 2), np.bool_)
-    _, loss, error = weigh(chances, masks, np.ones(4000, np.intp))
-    assert loss.mean() / WHOLE == pytest.approx(0.3, abs=0.001)
-    assert loss.std() / WHOLE == pytest.approx(0.03 / 8**0.5, rel=0.05)
-    assert (error**2.0).mean() ** 0.5 / WHOLE == pytest.approx(0.03 / 8**0.5, rel=0.05)

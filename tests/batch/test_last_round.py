@@ -15,7 +15,6 @@ from arena.batch.judging import draw_hands, find_chances
 from arena.batch.last_round import OPEN, expect_actions, expect_open, solve_open
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.rollouts import WHOLE
-from arena.errors import InputError
 from bots import apprentice, timing
 from bots.champion import values_after
 from bots.endgame import LOSS, Exact, Position, Solver
@@ -226,14 +225,6 @@ OTHERS = [
 def test_they_are_so_under_other_rules(rules: Rules) -> None:
     """Short rounds, other takes, sets that cost, more cities than are needed, ties that stay."""
     compare(some_at_each_ply(rules, 6), rules)
-
-
-def test_longer_takes_and_hands_are_refused() -> None:
-    """In one line: a round of six cards has too many courses."""
-    for rules in (Rules(take_size=6), SMALL["takes longer than five"]):
-        seen = next(in_last_rounds(rules, 1))
-        with pytest.raises(InputError, match="hands and takes of at most 5 cards"):
-            all_means([seen])
 
 
 def test_what_is_settled_is_worth_its_result() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arena.addons.rl import DRAW, Encoding, Lockstep, find_worths, mask, random_deals
-from engine import STANDARD, SUPPORTS, Rules, State, outcome, pack_of
+from engine import STANDARD, Rules, State, outcome
 from engine.encoding import NEWEST, worths
 from engine.view import view
 from tests.addons.rl.ground_truth import VARIANTS
@@ -95,19 +95,6 @@ def test_decks_are_shorter_than_the_newest_cards_and_as_long() -> None:
     assert SMALL_DECKS.items() >= VARIANTS.items()
 
 
-def test_leads_may_be_more_than_sixteen_bits_hold() -> None:
-    """Thirty sets of a thousand points each and four such majorities."""
-    copies = (31, 31, 31, 31, 0, 0, 0, 0, 0, 0, 0)
-    rules = Rules(copies, 0, 15, 4, 5, 4, majority_values=(1000,) * 4, set_bonus=1000)
-    games, (state,) = begin(1, rules)
-    games.length[0], state.row = 0, b""
-    games.piles[0, : len(SUPPORTS), 0] = 30
-    state.piles = (pack_of(bytes(SUPPORTS) * 30), 0)
-    assert find_worths(games)[0].tolist() == worths(view(state, 0))
-    assert find_worths(games)[0, 0] == 34_000
-    assert find_worths(begin(1)[0]).dtype == np.int16
-
-
 def test_a_game_can_begin_anew_beside_the_others() -> None:
     """Its column only, whatever was in it."""
     games, states = begin(6)
@@ -123,17 +110,6 @@ def test_a_game_can_begin_anew_beside_the_others() -> None:
         games.step(actions)
         check_same(games, states)
     assert len({state.round for state in states}) > 1
-
-
-def test_selected_games_are_copies() -> None:
-    """They go on by themselves, and say what they said."""
-    games, states = begin(5)
-    games.step(np.array([state.legal()[0] for state in states]))
-    some = games.select(np.array([3, 1]))
-    before = games.observe()[0].copy()
-    assert (some.observe()[0] == before[[3, 1]]).all()
-    some.step(some.observe()[1].argmax(axis=1))
-    assert (games.observe()[0] == before).all()
 
 
 def test_a_game_that_is_over_is_left_as_it_is() -> None:

@@ -10,7 +10,6 @@ import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from arena.addons.rl import Trajectories, by_seat
-from arena.errors import InputError
 
 ID = "arena.addons.rl.env:DistrictNoir-v0"
 
@@ -101,20 +100,3 @@ def test_it_takes_what_a_standard_loop_has() -> None:
     assert np.mean(games.return_queue) > 0.02
     assert np.mean(results) == 0
     assert len(results) == 2 * len(games.return_queue)
-
-
-def test_nobody_has_acted() -> None:
-    """Games that are over have no trajectories, and neither have no steps at all."""
-    nobody = np.full((3, 2), -1)
-    for steps in (0, 3):
-        none = np.zeros((steps, 2))
-        assert listed(by_seat(nobody[:steps], none, none > 0)) == []
-
-
-def test_arrays_that_do_not_fit_are_named() -> None:
-    """By their shapes."""
-    row = np.zeros(3)
-    with pytest.raises(InputError, match=r"shapes \(3,\), \(3,\), \(3,\), expected three"):
-        by_seat(row, row, row)
-    with pytest.raises(InputError, match=r"trajectories: arrays of the shapes \(1, 3\), \(1, "):
-        by_seat([row], np.zeros((1, 4)), [row])

@@ -71,17 +71,6 @@ def test_a_value_is_the_product_of_features_and_weights(after: int) -> None:
     assert len(threats) > 50
 
 
-@pytest.mark.parametrize("after", ROUNDS)
-def test_every_weight_counts(after: int) -> None:
-    """Random weights stand in for the learned ones, some of which are 0."""
-    rng, positions = Random(after), between_rounds(200, seed=1)
-    weights = [rng.uniform(-1, 1) for _ in to_columns(LEARNED[after])]
-    table = features([row_of(after, piles, row) for piles, row in positions])
-    logits = [Values(to_weights(weights)).logit(*piles, row) for piles, row in positions]
-    assert logits == pytest.approx(list(table @ np.array(weights)))
-    assert (np.abs(table).sum(axis=0) > 0).all()
-
-
 SUMS_WITHIN = {
     1: 45.31586790291759,
     2: 11.741318670438961,
@@ -203,15 +192,6 @@ def test_iterations_grow_within_a_round() -> None:
     assert len(set(made)) > 4
 
 
-def test_a_new_round_begins_with_as_many_as_the_first() -> None:
-    """Earlier searches change nothing."""
-    bot = champion(iterations=20)
-    begin = View.from_text("0 55667 88")
-    for seen in (*first_views(), begin):
-        tree = bot.search(seen)
-    assert sum(child.visits for child in tree.children.values()) == 20
-
-
 def with_prior(prior: float, rules: Rules = STANDARD) -> Champion:
     return Champion(setup(0, 0, rules), 40, positions=0, prior=prior)
 
@@ -232,13 +212,6 @@ def test_a_prior_counts_beside_the_share_of_the_visits() -> None:
         assert sums[chosen] == max(sums.values())
         differed += chosen != visited
     assert differed
-
-
-def test_a_prior_is_known_under_the_published_rules_only() -> None:
-    """Under others the visits count."""
-    rules = Rules(take_size=4)
-    for seen in first_views(rules):
-        assert with_prior(9.0, rules).choose(seen) == with_prior(0.0, rules).choose(seen)
 
 
 def test_settled_piles_are_those_of_the_end() -> None:

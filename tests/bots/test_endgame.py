@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from bots.endgame import Endgame, Exact
-from engine import STANDARD, TAKE, Rules, State, Strategy, View
+from engine import STANDARD, Rules, State, Strategy, View
 from engine.cards import cards_of, pack_of, size
 from engine.play import setup
 from engine.state import random_deal
@@ -140,14 +140,6 @@ def test_an_earlier_round_is_out_of_reach() -> None:
     assert Exact(STANDARD, unseen=100).best(seen) == seen.legal
 
 
-def test_more_unseen_cards_than_the_limit_are_out_of_reach() -> None:
-    """At the limit they are in reach, above it they are not."""
-    seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
-    assert size(seen.unseen) == 5
-    assert len(Exact(STANDARD, unseen=5).best(seen)) == 1
-    assert Exact(STANDARD, unseen=4).best(seen) == seen.legal
-
-
 def test_when_positions_run_out_all_actions_are_equally_good() -> None:
     """An unfinished search has no answer; with enough positions it has one."""
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
@@ -207,14 +199,6 @@ def test_the_inner_bot_decides_among_equals_only() -> None:
     assert overruled >= 20
 
 
-def test_the_inner_bot_is_not_asked_where_one_action_is_best() -> None:
-    """So it costs no time."""
-    stub = Stub(TAKE)
-    seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
-    assert wrapped(stub).choose(seen) != TAKE
-    assert stub.asked == 0
-
-
 def test_any_bot_of_the_folder_can_be_inside() -> None:
     """Before the last round the answers are those of that bot."""
     names = ("greedy", "majority", "denier")
@@ -227,9 +211,3 @@ def test_any_bot_of_the_folder_can_be_inside() -> None:
         assert type(bot.inside).__name__.lower() == name
         different.add(tuple(answers))
     assert len(different) == len(names)
-
-
-def test_an_unknown_bot_inside_is_an_error_that_names_it() -> None:
-    """It is raised at construction, not in the middle of a game."""
-    with pytest.raises(ImportError, match="nobody"):
-        Endgame(setup(0, 0), inside="nobody")

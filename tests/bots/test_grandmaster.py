@@ -8,17 +8,15 @@ from random import Random
 
 import pytest
 
-from arena.batch.beliefs import Belief
 from arena.batch.rollouts import WHOLE, action_values
 from bots.apprentice import own_network
-from bots.champion import Champion, values_after
+from bots.champion import values_after
 from bots.grandmaster import Grandmaster
-from engine import STANDARD, Rules, State, View, hands, size
+from engine import STANDARD, State, View, hands, size
 from engine.play import setup
 from engine.state import random_deal
 from engine.view import view
 from tests.batch.test_rollouts import states, views
-from tests.bots.test_champion import first_views
 
 
 def grandmaster(**parameters: float) -> Grandmaster:
@@ -78,18 +76,6 @@ def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
             assert wins[action] == pytest.approx(won / WHOLE / deals, abs=1e-5)
 
 
-@pytest.mark.parametrize(("budget", "worlds"), [(0.5, 62), (1.0, 125), (2.0, 250)])
-def test_the_budget_is_the_number_of_worlds(
-    budget: float, worlds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of many hands so many are tried that the rollouts take about the same time at any ply."""
-    asked = []
-    monkeypatch.setattr(Belief, "sample", lambda _, most: asked.append(most) or [[0], [1]])
-    with pytest.raises(AttributeError):
-        grandmaster(budget=budget).rollouts(View.from_text("0 55667 88"))
-    assert asked == [worlds]
-
-
 @pytest.mark.slow
 def test_it_finds_out_how_the_opponent_plays() -> None:
     """By the rounds that are finished; of one that plays as none of them it thinks nothing."""
@@ -102,11 +88,3 @@ def test_it_finds_out_how_the_opponent_plays() -> None:
             state.apply((bot if seen.seat == 0 else other).choose(seen))
         assert bot.belief.shares.argmax() == number
         assert bot.belief.shares[number] > 0.9
-
-
-def test_under_other_rules_it_plays_as_champion() -> None:
-    """The network and the table are those of the published rules."""
-    rules = Rules(take_size=4)
-    for seen in first_views(rules):
-        own, plain = setup(0, 0, rules), setup(0, 0, rules)
-        assert Grandmaster(own, budget=0.02).choose(seen) == Champion(plain, 20).choose(seen)

@@ -106,15 +106,6 @@ def test_the_counts_of_the_tree_add_up(playout: Playout) -> None:
                 assert node.chances <= 60
 
 
-def test_with_fewer_iterations_than_actions_each_action_is_tried_once() -> None:
-    """No legal action is left without a visit."""
-    seen = max(views(3), key=lambda one: len(one.legal))
-    tree = searcher(iterations=1).search(seen)
-    assert {action: child.visits for action, child in tree.children.items()} == dict.fromkeys(
-        seen.legal, 1
-    )
-
-
 @pytest.mark.parametrize("playout", PLAYOUTS)
 def test_the_search_prefers_the_winning_action(playout: Playout) -> None:
     """Taking the third city always wins, and nine in ten iterations take it."""
@@ -177,17 +168,6 @@ def test_every_policy_plays_whole_games(playout: Playout) -> None:
         assert game.record.replay().over
 
 
-@pytest.mark.slow
-def test_the_policies_differ() -> None:
-    """Each value of the parameter gives other answers."""
-    seen = views(6, seed=5)
-    answers = {
-        playout: tuple(searcher(playout=playout).choose(one) for one in seen)
-        for playout in PLAYOUTS
-    }
-    assert len(set(answers.values())) == len(PLAYOUTS)
-
-
 def test_seconds_end_a_search_of_any_length() -> None:
     """It ends after 0.05 seconds, though its iterations would take days."""
     bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
@@ -195,22 +175,3 @@ def test_seconds_end_a_search_of_any_length() -> None:
     start = perf_counter()
     assert bot.choose(seen) in seen.legal
     assert perf_counter() - start < PATIENCE
-
-
-def test_seconds_that_do_not_run_out_change_nothing() -> None:
-    """The same answers as without a limit."""
-    seen = views(2)[::5]
-    limited = Ismcts(setup(0, 0), iterations=30, seconds=1e6, positions=0)
-    free = Ismcts(setup(0, 0), iterations=30, positions=0)
-    assert [limited.choose(one) for one in seen] == [free.choose(one) for one in seen]
-
-
-def score(spec: str, other: str, pairs: int) -> float:
-    """Return the score in this many pairs of games with swapped seats; a draw counts 1/2."""
-    bots = resolve(spec), resolve(other)
-    won = 0.0
-    for number in range(pairs):
-        for seat in (0, 1):
-            game = play_game(*[one.create for one in bots[:: 1 - 2 * seat]], seed=number)
-            won += 0.5 if game.winner is None else game.winner == seat
-    return won / (2 * pairs)

@@ -82,15 +82,6 @@ def swapped(state: State) -> State:
     return twin
 
 
-def test_its_worths_are_of_the_legal_actions() -> None:
-    """Whole numbers from 0 on, the same each time."""
-    seen = View.from_text("0 5678C xy")
-    worths = [Responder(setup(1, 0)).worths(seen) for _ in "ab"]
-    assert worths[0] == worths[1]
-    assert {*worths[0]} == {*seen.legal}
-    assert all(type(worth) is int and worth >= 0 for worth in worths[0].values())
-
-
 def test_a_blind_response_infers_nothing_about_the_hand() -> None:
     """All hands keep the weight with which they were dealt, whatever the victim has played."""
     seen = View.from_text("1 5678C xy 8")

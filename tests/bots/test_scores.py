@@ -36,7 +36,6 @@ ODD = {
     "many copies": Rules(copies=(31, 1, 31, 2, 31, 9, 31, 0, 31, 31, 4), removed=160),
     "unreachable cities": Rules(cities_needed=1000, hand_size=4, rounds=5, opening_row=2),
 }
-VARIANTS = RULE_SETS | ODD
 QUICK, ALL = 600, 10_000
 
 
@@ -123,13 +122,3 @@ def test_the_scores_use_what_the_seat_knows(name: str) -> None:
         blind.hands[1 - blind.to_act, :, np.arange(games.count)] = 0
         blind.dealt[:] = 0
         assert (strategy(name).scores(blind) == before).all()
-
-
-@pytest.mark.parametrize("name", BOTS)
-def test_games_do_not_change_and_do_not_meet(name: str) -> None:
-    """One game has the scores that it has among many."""
-    games, _ = moments(QUICK)[5]
-    scores = strategy(name).scores(games)
-    for game in (0, games.count - 1):
-        alone = games.select(np.array([game]))
-        assert strategy(name).scores(alone)[0].tolist() == scores[game].tolist()

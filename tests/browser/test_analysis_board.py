@@ -152,23 +152,6 @@ def test_a_game_can_be_judged_while_it_is_shown(open_page: Open, pages: Pages) -
 
 
 @pytest.mark.slow
-def test_the_pace_is_chosen(open_page: Open, pages: Pages) -> None:
-    """Also while the game plays."""
-    page = open_page(pages["judged"])
-    page.clock.install(time=0)
-    page.clock.pause_at(1000)
-    page.keyboard.press(" ")
-    page.clock.run_for(1300)
-    assert ply(page) == 1
-    page.get_by_role("combobox", name="Pace").select_option("fast")
-    page.clock.run_for(1600)
-    assert ply(page) == 4
-    page.get_by_role("combobox", name="Pace").select_option("slow")
-    page.clock.run_for(2500)
-    assert ply(page) == 5
-
-
-@pytest.mark.slow
 def test_the_record_is_copied(open_page: Open, pages: Pages) -> None:
     """As one line that the arena reads; a seat's page has none."""
     page = open_page(pages["judged"], permissions=["clipboard-read", "clipboard-write"])
@@ -228,30 +211,3 @@ def test_nothing_is_too_wide_and_axe_finds_nothing(
         page.get_by_label("bob (seat 1)").check()
         assert overflowing(page) == 0
         assert find_faults(page) == []
-
-
-MARKS = """() => {
-  const parse = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  const light = (rgb) => rgb.map((one) => one / 255)
-    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
-  const style = (name) => getComputedStyle(document.querySelector(name));
-  const paper = parse(style(".swing").backgroundColor);
-  const areas = ["path.for-0", "path.for-1"].map((name) => style(`.swing ${name}`)).map((one) =>
-    parse(one.fill).map((part, at) => one.opacity * part + (1 - one.opacity) * paper[at]));
-  const marks = [".range-line", ".chance-line"].map((name) => parse(style(name).stroke));
-  marks.push(parse(style(".blunder-mark").color));
-  const ratio = (one, other) => {
-    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-  };
-  return marks.flatMap((mark) => [paper, ...areas].map((ground) => ratio(mark, ground)));
-}"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_of_the_curve_stand_out(open_page: Open, pages: Pages, scheme: str) -> None:
-    """The curve, its band and the blunders: 3 to 1 on the ground and on both areas."""
-    page = open_page(pages["judged"], color_scheme=scheme)
-    assert min(page.evaluate(MARKS)) >= 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -298,15 +297,6 @@ SPARE = """() => {
 
 
 @pytest.mark.slow
-def test_forty_bots_print_on_three_sheets(open_page: Open, pages: Pages) -> None:
-    """With all charts drawn, also those that nobody has looked at."""
-    page = open_page(pages["many"])
-    sheets = page.pdf(format="A4")
-    assert 1 < len(re.findall(rb"/Type\s*/Page\b", sheets)) <= 3
-    assert page.eval_on_selector_all("figure.chart", "all => all.every(f => 'drawn' in f.dataset)")
-
-
-@pytest.mark.slow
 def test_controls_and_charts_have_names_of_their_own(shared: Open) -> None:
     """Each table's controls name the table; a chart's words do not speak of pointing at it."""
     page = shared("hostile")
@@ -408,17 +398,6 @@ def test_each_game_is_one_click_from_its_replay(shared: Open) -> None:
 
 
 @pytest.mark.slow
-def test_a_link_to_a_folded_table_unfolds_it(shared: Open) -> None:
-    """The table beside a chart is one click away."""
-    page = shared("hostile")
-    assert not page.locator("#table-takes table").is_visible()
-    page.locator("#chart-takes figcaption summary").click()
-    page.locator("#chart-takes figcaption a").click()
-    page.locator("#table-takes table").wait_for(state="visible")
-    page.evaluate("document.querySelector('#table-takes table').closest('details').open = false")
-
-
-@pytest.mark.slow
 def test_axe_finds_nothing_serious(shared: Open) -> None:
     """With every part unfolded, and with a replay open."""
     check_with_axe(shared("hostile"))
@@ -467,25 +446,6 @@ def test_the_page_prints_in_black_on_white(open_page: Open, pages: Pages) -> Non
     assert page.locator("#table-standings table").is_visible()
     assert not page.locator("#fold-takes").is_visible()
     assert len(page.pdf()) > 20_000
-
-
-PAPER = {"width": 718, "height": 1000}
-"""A4 without the margins of a printer, in pixels of CSS."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["small", "hostile"])
-def test_no_column_is_cut_off_on_paper(open_page: Open, pages: Pages, name: str) -> None:
-    """Nobody can scroll a sheet of paper."""
-    page = draw_all(open_page(pages[name], viewport=PAPER))
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.evaluate(BEYOND) == []
-
-
-BEYOND = """() => [...document.querySelectorAll('table, pre, figure, p, li')]
-  .filter(part => Math.max(part.scrollWidth, part.getBoundingClientRect().width) > innerWidth)
-  .map(part => part.textContent.slice(0, 80))"""
 
 
 @pytest.mark.slow

@@ -58,15 +58,6 @@ def test_the_search_finds_a_page_without_a_network(open_site: Open) -> None:
     assert page.url.split("?")[0].split("#")[0].endswith("/reference/config-keys.html")
 
 
-@pytest.mark.slow
-def test_the_switcher_names_the_version(open_site: Open) -> None:
-    """Also from a file, where nothing can be fetched."""
-    page = open_site("index.html")
-    page.wait_for_selector(".version-switcher__button[data-active-version]")
-    entries = page.locator(".version-switcher__menu a").all_text_contents()
-    assert {*entries} == {page.locator(".version-switcher__button").first.inner_text()}
-
-
 TRIES = """
 window.ran = [];
 window.ran.push("script");

@@ -324,18 +324,6 @@ def test_a_forfeit_shows_its_evidence_as_text(open_page: Open, pages: Path) -> N
 
 
 @pytest.mark.slow
-def test_changed_rules_are_shown(open_page: Open, pages: Path) -> None:
-    """Nine cards in a hand, seven in a take, six cities."""
-    page = open_page(pages / "large.html")
-    assert len(shown_hand(page, 0)) == 9
-    page.get_by_text("Changed rules").click()
-    assert "hand_size: 9" in page.locator("pre").inner_text()
-    page.keyboard.press("3")
-    assert ply(page) == 40
-    assert "of 6" in page.locator(".score").inner_text()
-
-
-@pytest.mark.slow
 def test_a_notebook_shows_the_viewer_in_a_frame(open_page: Open, pages: Path) -> None:
     """With its own policy, and without a way to the notebook's page."""
     page = open_page(pages / "notebook.html")
@@ -408,18 +396,6 @@ def test_the_hand_of_who_acts_is_not_under_the_controls(open_page: Open, pages: 
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("scrollY") == pytest.approx(below, abs=40)
-
-
-def test_it_prints_the_position_without_its_controls(referee: Any) -> None:
-    """The table, the score and the actions stay."""
-    page = referee
-    page.keyboard.press("3")
-    page.emulate_media(media="print")
-    assert not page.locator(".buttons").is_visible()
-    assert not page.locator(".slider").is_visible()
-    for part in (".felt", ".score", ".actions", ".status"):
-        assert page.locator(part).first.is_visible()
-    assert overflowing(page) == 0
 
 
 @pytest.mark.slow

@@ -173,21 +173,3 @@ def test_any_file_that_a_person_writes_is_used_or_refused(
     marked = read(good.encode("utf-8-sig"))
     assert (marked.returncode, marked.stderr) == (0, first.stderr)  # a byte order mark is skipped
     assert read(good.replace("\n", "\r\n").encode()).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("prog/bot.toml", "play ./prog/ uniform"),
-        ("g.jsonl", "show g.jsonl"),
-        ("m.json", "run m.json"),
-    ],
-)
-def test_a_text_of_another_kind_is_shown_by_its_beginning(
-    folder: Path, name: str, command: str
-) -> None:
-    """So that a page of a proxy is seen to be one."""
-    (folder / name).write_bytes(PAGE)
-    done = run_here(folder, *command.split())
-    assert done.returncode == 2
-    assert "<!doctype html><html><body>404 not fou" in done.stderr

@@ -99,25 +99,6 @@ def test_the_log_has_lines_of_the_parent_and_its_workers(
     assert not any("MainProcess" in line for line in workers)
 
 
-@pytest.mark.slow
-def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
-    """Other programs read these files by the names of their columns."""
-    arena("run", "cup.yaml", "--pairs", "1")
-    standings = (cup / "standings.csv").read_text().partition("\n")[0]
-    assert standings == (
-        "rank,bot,elo,elo_low,elo_high,games,wins,draws,losses,score,city_wins,points_wins,"
-        "tiebreak_wins,forfeit_wins,city_losses,points_losses,tiebreak_losses,forfeits,mean_margin,"
-        "group"
-    )
-    assert (cup / "head_to_head.csv").read_text().partition("\n")[0] == (
-        "bot,opponent,games,wins,draws,losses,score,score_low,score_high,"
-        "city_wins,points_wins,tiebreak_wins,forfeit_wins,expected,residual,residual_z,residual_q"
-    )
-    assert (cup / "verdicts.csv").read_text().partition("\n")[0] == (
-        "bot,opponent,lead,lead_low,lead_high,likely,verdict"
-    )
-
-
 @pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)], 0, 1))
 def test_bytes_depend_on_config_and_seed_only(
     arena: Arena, cup: Path, counts: tuple[int, ...]
@@ -178,36 +159,6 @@ def test_the_summary_fits_80_columns_of_a_terminal(arena: Arena, cup: Path) -> N
 
 
 @pytest.mark.slow
-def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
-    """A quick run prints its table and leaves the folder as it was."""
-    done = arena("play", "greedy", "uniform", "--pairs", "3")
-    assert done.returncode == 0
-    assert "greedy" in done.stdout
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.study
-def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -> None:
-    """The log of parent and workers; a bot that does not import is reported by default."""
-    (tmp_path / "broken.py").write_text("1 / 0")
-    words = ("play", "uniform", "broken.py", "--pairs", "1")
-    loud = arena(*words, "--verbose").stderr
-    assert "run play: 2 games, " in loud
-    assert "worker ready: 2 bots, 1 pairings" in loud
-    assert "broken forfeits (import at ply 0): ZeroDivisionError" in loud
-    warning, first, place, again = arena(*words).stderr.splitlines()
-    assert warning == (
-        "warning: bot 'broken.py': does not start: ZeroDivisionError: division by zero "
-        "(line 1 of broken.py); its games are forfeits"
-    )
-    assert first == "broken forfeits a game (import, ply 0)"
-    assert place == '  File "broken.py", line 1, in <module>: 1 / 0'
-    assert again.startswith("  to see it again: arena game uniform broken.py --seed 0 --pair 0 ")
-    quiet = arena(*words, "--quiet", "--out", "out")
-    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
-
-
-@pytest.mark.slow
 def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Path) -> None:
     """The fault, its evidence, the record up to it, the labels and the rules are the same."""
     write(
@@ -230,21 +181,6 @@ def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Pa
     assert record["winner"] == "greedy"
     assert record["rules"] == {"set_bonus": 7}
     assert record["fault"] == {"bot": "it (fails), always", "kind": "exception", "ply": 0}
-
-
-@pytest.mark.slow
-def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
-    """Its record is a finished game with the result that games.csv has."""
-    arena("run", "cup.yaml", "--pairs", "3")
-    game = rows(cup / "games.csv")[3]
-    done = arena("game", game["bot"], game["opponent"], "--pair", "1", "--seat", "1")
-    record = json.loads(done.stdout)
-    assert record["winner"] == (game["winner"] or None)
-    assert record["win_type"] == game["win_type"]
-    assert [str(points) for points in record["points"]] == [game["opponent_points"], game["points"]]
-    assert len(record["actions"]) == int(game["plies"])
-    (cup / "record").write_text(done.stdout)
-    assert arena("replay", str(cup / "record")).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -307,16 +243,6 @@ def test_bad_input_is_one_line_and_status_2(
 
 
 @pytest.mark.slow
-def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> None:
-    """The results of the last good run stay unchanged."""
-    arena("run", "cup.yaml", "--pairs", "2")
-    before = digests(cup)
-    (cup.parent.parent / "cup.yaml").write_text(CUP + "colour: red\n")
-    assert arena("run", "cup.yaml").returncode == 2
-    assert digests(cup) == before
-
-
-@pytest.mark.slow
 def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     """random.py in the current folder is not imported by the processes that start workers."""
     (tmp_path / "random.py").write_text((ROOT / "bots" / "uniform.py").read_text())
@@ -376,14 +302,6 @@ def test_replay_prints_a_line_for_every_record(arena: Arena, tmp_path: Path) -> 
     assert arena("replay", "games.jsonl").stdout.count("unfinished after 3 plies") == 2
     (tmp_path / "games.jsonl").write_text(good)
     assert arena("replay", "games.jsonl").returncode == 0
-
-
-def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
-    """As many lines as files in bots/, each with the bot's name and what it does."""
-    lines = arena("bots").stdout.splitlines()
-    names = sorted(p.stem for p in (ROOT / "bots").glob("*.py") if p.stem != "__init__")
-    assert [line.split()[0] for line in lines] == names
-    assert max(map(len, lines)) <= 80
 
 
 QUICK = {"", "bots", "replay"}

@@ -86,14 +86,6 @@ def test_what_the_change_did_is_shown_and_its_games_can_be(arena: Arena) -> None
     assert max(map(len, others)) <= 80
 
 
-@pytest.mark.slow
-def test_quiet_prints_the_verdict(arena: Arena) -> None:
-    """One line."""
-    done = arena("compare", "greedy", NEW, "--max-pairs", "16", "--quiet")
-    assert done.stdout.count("\n") == 1
-    assert "told apart: " in done.stdout or "is probably stronger" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

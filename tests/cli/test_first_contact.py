@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from arena.__main__ import main
-from arena.cli.starting import describe_interruption
 from arena.lanes.cleanup import exit_on_termination, interrupt_on_termination, interrupted_by
-from arena.runs.run import Interrupted
 from tests.conftest import Arena, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
@@ -23,7 +21,6 @@ from tests.waiting import PATIENCE, until
 CUP = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
 PLAY = ("play", "uniform", "greedy", "--pairs", "2")
 BROKEN = "./broken.py"
-SUMMARY = "rank  bot "
 
 
 @pytest.fixture
@@ -53,18 +50,6 @@ def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Ar
             "nothing was left to play: all 6 games were played before",
             *table,
         ]
-
-
-@pytest.mark.study
-@pytest.mark.usefixtures("cup")
-def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
-    """Only the table; with a folder there is nothing on standard output."""
-    quiet = arena(*PLAY, BROKEN, "--quiet")
-    assert (quiet.returncode, quiet.stderr) == (0, "")
-    assert quiet.stdout.startswith(SUMMARY)
-    assert len(quiet.stdout.splitlines()) == 4
-    for words in ((*PLAY, "--out", "out"), ("run", "cup.yaml")):
-        assert arena(*words, "--quiet").stdout == ""
 
 
 @pytest.mark.slow
@@ -147,14 +132,6 @@ def test_a_file_that_imports_one_beside_it_is_told_what_to_do(
     assert (advice in report) if advice else ("stands alone" not in report)
 
 
-def test_a_control_character_in_a_files_name_is_not_printed(arena: Arena, tmp_path: Path) -> None:
-    """Neither as the name of the bot nor in the advice."""
-    (tmp_path / "a\x1b[31m.py").write_text("import helper\n")
-    (tmp_path / "helper.py").write_text("")
-    done = arena("play", "uniform", "./a\x1b[31m.py", "--pairs", "1", "--lane", "inproc")
-    assert "\x1b" not in done.stderr + done.stdout
-
-
 @pytest.mark.slow
 def test_verify_as_json_says_what_was_checked_and_what_differs(arena: Arena, cup: Path) -> None:
     """Status 0 or 1, as without; a folder without a run is still one line and status 2."""
@@ -170,22 +147,6 @@ def test_verify_as_json_says_what_was_checked_and_what_differs(arena: Arena, cup
     assert "games.csv: line 1 is not what the games add up to" in bad["difference"]
     done = arena("verify", "none", "--json")
     assert (done.returncode, done.stdout) == (2, "")
-
-
-def test_doctor_as_json_has_every_finding(arena: Arena) -> None:
-    """With the exit status that it has without."""
-    done = arena("doctor", "--json")
-    data = document(done.stdout)
-    assert data["ok"] == (done.returncode == 0)
-    assert {"python", "cores", "bubblewrap"} <= {finding["what"] for finding in data["findings"]}
-    assert all({"what", "ok", "detail", "advice"} == {*finding} for finding in data["findings"])
-
-
-def test_bots_as_json_have_name_description_and_package(arena: Arena) -> None:
-    """Those of bots/ come from no package."""
-    known = {bot["name"]: bot for bot in document(arena("bots", "--json").stdout)["bots"]}
-    assert known["greedy"]["package"] == ""
-    assert known["greedy"]["description"].endswith(".")
 
 
 @pytest.fixture
@@ -291,15 +252,6 @@ def test_a_command_is_interrupted_by_other_signals_too(number: signal.Signals) -
         assert interrupted_by() == signal.SIGINT
 
 
-def test_of_several_signals_the_first_is_told() -> None:
-    """The status of the command says what has ended it."""
-    with interrupt_on_termination(), exit_on_termination():
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(number)
-    assert interrupted_by() == signal.SIGTERM
-
-
 def test_under_nohup_a_signal_stays_ignored() -> None:
     """So a run goes on when its terminal goes away."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -308,17 +260,6 @@ def test_under_nohup_a_signal_stays_ignored() -> None:
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And --fresh is no part of the command that goes on."""
-    monkeypatch.setattr(sys, "argv", ["arena", "run", "a b.yaml", "--fresh", "--seed", "1"])
-    interrupted = Interrupted(kept=1234, games=5678)
-    assert describe_interruption(interrupted, None) == "nothing is kept without --out"
-    assert describe_interruption(interrupted, Path("out")) == (
-        "1,234 of 5,678 games are kept in out/; go on with: arena run 'a b.yaml' --seed 1"
-    )
-    assert str(Interrupted(8, 90, at_most=True)) == "8 of at most 90 games are kept"
 
 
 def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,35 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 
 from arena.cli import SECTIONS, cli
-from arena.cli.options import RARE
-from arena.tournament.rule_changes import list_published
-from engine.rules import RULE_NAMES
-from tests import house
 from tests.conftest import Arena
 from tests.console import COMMANDS
-
-WITH_JSON = (
-    "run",
-    "compare",
-    "plan",
-    "probe",
-    "play",
-    "ablate",
-    "bots",
-    "doctor",
-    "verify",
-    "check",
-    "replay",
-    "tune",
-    "analyse",
-)
 
 
 def test_the_bare_command_shows_its_help(arena: Arena) -> None:
@@ -70,36 +49,6 @@ def test_the_help_imports_no_command() -> None:
     light = {"arena.addons", "arena.cli", "arena.errors", "arena.removed", "arena.tokens"}
     assert ours == light
     assert not {"msgspec", "psutil", "yaml", "sqlite3"} & {*modules.split()}
-
-
-def commands_of(commands: Iterable[click.Command]) -> Iterator[click.Command]:
-    """Yield commands, and all below them."""
-    for command in commands:
-        yield command
-        if isinstance(command, click.Group):
-            yield from commands_of(command.commands.values())
-
-
-def test_a_shell_takes_every_example() -> None:
-    """As a whole, however many lines it has."""
-    examples = [
-        (command.help or "").partition("Example:\n")[2].strip()
-        for command in commands_of(COMMANDS.values())
-    ]
-    assert sum(map(bool, examples)) > 20
-    for example in examples:
-        done = subprocess.run(["bash", "-n", "-c", example], capture_output=True, check=False)
-        assert done.returncode == 0, example
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_no_help_shows_a_range_or_an_option_of_another_command(arena: Arena, name: str) -> None:
-    """Bounds stand in the error; options for a person are those of `human`."""
-    text = arena(name, "--help").stdout
-    assert not re.search(r"x<=|<=x|x>=", text)
-    assert ("--games" in text) == (name in ("analyse", "human", "check"))
-    assert ("--json" in text) == (name in WITH_JSON)
-    assert max(len(line) for line in text.splitlines() if "{" not in line) <= 80
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -148,21 +97,3 @@ def test_a_shell_completes_commands_options_and_paths() -> None:
     assert {item.value for item in shell.get_completions([], "pl")} == {"plan", "play"}
     assert "--pairs" in {item.value for item in shell.get_completions(["play"], "--")}
     assert [item.type for item in shell.get_completions(["run"], "cup")] == ["file"]
-
-
-def test_the_help_of_an_ablation_names_the_published_rules(arena: Arena) -> None:
-    """Each with its value, from the engine."""
-    text = " ".join(arena("ablate", "--help").stdout.split())
-    changed = dict(re.findall(r"(\w+)=(\[[\d,]+\]|\w+)[,\]]", text))
-    assert {name: changed.get(name) for name in RULE_NAMES} == list_published()
-
-
-def test_options_that_few_need_stand_last_under_their_own_heading() -> None:
-    """A command that has one of them says so, and no other one does."""
-    title = "Options that few need:"
-    for command in house.find_commands():
-        shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-        rare = {one.opts[0] for one in shown if one.name in RARE}
-        before, _, after = command.get_help(click.Context(command)).partition(title)
-        named = {*re.findall(r"^  (?:-\w, )?(--[\w-]+)", after, re.MULTILINE)}
-        assert (named, title in before + after) == (rare, False), command.name

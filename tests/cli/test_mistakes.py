@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import arena as library
 from arena.entries.identity import COPY
 from arena.entries.resolve import resolve
-from arena.errors import InputError
 from tests.conftest import Arena, run_here
 
 CHOOSE = "    def choose(self, view):\n        return view.legal[0]\n\n\nbot = Bot\n"
@@ -57,17 +55,6 @@ def test_a_bot_that_takes_no_setup_is_told_what_to_write(
 ) -> None:
     """A class without `__init__` is the first mistake of all."""
     assert refusal(arena, "play", f"./{bot}", *PLAY) == f"bot './{bot}': {advice}"
-
-
-def test_the_library_says_the_same_of_a_class() -> None:
-    """Before the first game."""
-
-    class Bare:
-        def choose(self, _: object) -> int:
-            return 0
-
-    with pytest.raises(InputError, match=r"class Bare has no __init__; write `__init__\(self, set"):
-        library.run([Bare, "greedy"], pairs=1, progress=False)
 
 
 @pytest.mark.usefixtures("folder")
@@ -135,19 +122,6 @@ def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     told = arena(*words).stderr
     assert 'read it with Path(__file__).parent / "weights.txt"' in told
     assert ("give a folder of both" in told) == (place == "mine.py")
-
-
-@pytest.mark.slow
-def test_a_file_that_is_opened_in_a_game_is_explained_at_once(arena: Arena, tmp_path: Path) -> None:
-    """By the first fault of a run, and by `arena check`."""
-    (tmp_path / "mine.py").write_text(
-        "class Bot:\n    def __init__(self, setup):\n        open('weights.txt')\n\n" + CHOOSE
-    )
-    (tmp_path / "weights.txt").write_text("0.5")
-    report = " ".join(arena("check", "./mine.py", "--games", "4").stdout.split())
-    advice = "give a folder of both"
-    assert advice in report
-    assert advice in arena("play", "./mine.py", *PLAY).stderr
 
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"
@@ -250,14 +224,6 @@ def test_a_path_of_another_kind_leads_to_the_command_that_was_meant(
     assert sorted(run.rglob("*")) == before
 
 
-def test_the_library_says_the_same_of_a_bots_file(run: Path) -> None:
-    """As a config, and as the folder of a run."""
-    with pytest.raises(InputError, match=r"my_bot\.py: a bot, not a config"):
-        library.run(config=run / "my_bot.py", progress=False)
-    with pytest.raises(InputError, match=r"report\.html: a file of a run; name its folder: "):
-        library.open(run / "friday" / "report.html")
-
-
 NUMBERS = [("1e3", "write 1000"), ("1,000", "write 1000"), ("2.0", "write 2")]
 NUMBERS += [("many", "write a whole number, such as 1000"), ("1.5", "write a whole number, such")]
 
@@ -289,12 +255,6 @@ def test_a_number_that_is_not_whole_is_refused_alike(
     assert advice in line
 
 
-def test_the_library_refuses_such_a_number_too() -> None:
-    """A float is no number of pairs."""
-    with pytest.raises(InputError, match=r"^pairs: .* got `float`: 1000\.0; write 1000$"):
-        library.run(["greedy", "uniform"], pairs=1e3, progress=False)  # type: ignore[arg-type]
-
-
 def test_a_bot_beside_a_config_is_found_for_whoever_looks_elsewhere(
     arena: Arena, tmp_path: Path
 ) -> None:
@@ -309,12 +269,3 @@ def test_a_bot_beside_a_config_is_found_for_whoever_looks_elsewhere(
             "error: sub/cup.yaml: bots[1]: bot './mine.py': No such file or directory; "
             f"./mine.py is looked for in {tmp_path}, and is beside the config: sub/mine.py\n"
         )
-
-
-@pytest.mark.parametrize("label", ["a/b", "a:b"])
-def test_a_label_that_a_spec_cannot_have_gets_a_sentence(arena: Arena, label: str) -> None:
-    """It is no file; a config can have it."""
-    done = arena("play", f"{label}=greedy", "uniform")
-    assert done.returncode == 2
-    why = f"; if '{label}' is to be its label: with ( ) / or : it must be a config's `label`\n"
-    assert done.stderr.endswith(why)

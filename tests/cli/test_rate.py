@@ -48,19 +48,6 @@ def test_one_run_is_rated_as_it_was(arena: Arena, runs: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_chooses_its_pairs_is_rated_as_it_rates_itself(tmp_path: Path) -> None:
-    """Its pairings weigh the same, and its bounds hold at every look."""
-    bots = ["uniform", "greedy", "denier"]
-    how: dict[str, Any] = {"until": "resolved", "max_pairs": 12, "seed": 5, "progress": False}
-    results = library.run(bots, pairs=4, out=tmp_path / "run", **how)
-    rated = library.rate(tmp_path / "run")
-    assert rated.verdicts.equals(results.verdicts)
-    assert rated.standings.equals(results.standings)
-    plain = library.rate(results.games)
-    assert not plain.verdicts.equals(results.verdicts)
-
-
-@pytest.mark.slow
 def test_several_runs_and_a_list_are_rated_together(arena: Arena, runs: Path) -> None:
     """The games of the seed that both runs have count once; the report has the lists."""
     done = arena("rate", "one", "two", "mine.csv", "--anchor", "uniform=1000", "-o", "out")

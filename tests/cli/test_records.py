@@ -256,23 +256,3 @@ def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) ->
         done = run_here(tmp_path, "show", "one.jsonl")
         assert done.returncode == 0
         assert f"round 1, {' '.join(text.split())}" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_name_of_several_games_is_refused(arena: Arena, tmp_path: Path) -> None:
-    """Labels may have slashes; the two bots and --pair choose a game all the same."""
-    bots = ["a=greedy", "c=uniform"]
-    more = [{"bot": "uniform", "label": "b/c"}, {"bot": "majority", "label": "a/b"}]
-    (tmp_path / "cup.yaml").write_text(json.dumps({"pairs": 1, "bots": [*bots, *more]}))
-    arena("run", "cup.yaml")
-    done = arena("show", "results/cup", "a/b/c/0/0")
-    assert done.returncode == 2
-    assert "names several games" in done.stderr
-    assert arena("show", "results/cup", "a/b", "c", "--pair", "0", "--seat", "0").returncode == 0
-
-
-def test_a_path_that_cannot_be_looked_at_is_bad_input(arena: Arena) -> None:
-    """Such as a name that no file system has."""
-    done = arena("show", "x" * 300)
-    assert done.returncode == 2
-    assert "no such file, and no such run" in done.stderr

@@ -59,14 +59,6 @@ def test_runs_are_compared_in_results_or_where_it_is_asked_for(arena: Arena, run
     assert (runs / "deep/er/page.md").read_text() == text
 
 
-def test_runs_without_a_common_bot_have_a_warning(arena: Arena, runs: Path) -> None:
-    """The report says that nothing connects them."""
-    done = arena("report", "one", "three")
-    assert (done.returncode, done.stderr) == (0, "")
-    text = (runs / "results" / "report-one-three.md").read_text()
-    assert text.count("> **Note:**") == 1
-
-
 def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, runs: Path) -> None:
     """Neither a page nor a text of somebody else, nor a folder."""
     for name in ("page.html", "notes.md"):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import arena as library
 from arena.entries import catalogue
 from tests.conftest import Arena
 from tests.tiers import few
@@ -116,23 +115,3 @@ def test_against_takes_several_bots_and_the_ladder(
     met = [bot["label"] for bot in bots[2:]]
     own = {bot["label"] for bot in bots[:2]}
     assert met == [*(name for name in LADDER if name not in own), "again"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("short_ladder")
-def test_the_library_takes_the_ladder_too() -> None:
-    """By its name, as `arena.compare` does, and one bot without a list."""
-    results = library.run(["mine=uniform"], against="uniform", pairs=1, progress=False)
-    assert {*results.standings["bot"]} == {"mine", "uniform"}
-    results = library.run(["uniform", "mine=uniform"], against="ladder", pairs=1, progress=False)
-    assert {*results.standings["bot"]} == {*LADDER, "mine"}
-    assert results.played == 2 * 2 * 2
-
-
-@pytest.mark.slow
-def test_a_comparison_with_limits_has_its_command(arena: Arena, folder: Path) -> None:
-    """It repeats them."""
-    words = (*START["compare"], "--limits", '{"memory": 512}', "--out", "out")
-    line = next(line for line in arena(*words).stdout.splitlines() if "repeat with" in line)
-    assert """--limits '{"memory": 512}'""" in line
-    assert (folder / "out").exists()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,8 +14,6 @@ from arena.store.html_page import is_replay
 from tests.cli.test_records import LABEL, play
 from tests.conftest import Done, Once, run_here
 from tests.store.games import random_record
-
-EVIL = "<b>\"'\u05e9\uff57"
 
 
 @pytest.fixture(scope="module")
@@ -72,17 +68,6 @@ def test_a_seats_page_has_its_own_name_and_no_message(folder: Path) -> None:
     assert 'id="names">"german"<' in text
 
 
-@pytest.mark.slow
-def test_a_label_may_be_anything(tmp_path: Path) -> None:
-    """The file's name is plain, and the label is text."""
-    bots = ["greedy", {"bot": "uniform", "label": EVIL}]
-    (tmp_path / "cup.yaml").write_text(json.dumps({"pairs": 1, "bots": bots}))
-    assert run_here(tmp_path, "run", "cup.yaml", "--quiet").returncode == 0
-    path, timeline = page_of(view(tmp_path, "results/cup", f"greedy/{EVIL}/0/0"), tmp_path)
-    assert path.name == "greedy-b-0-0.html"
-    assert timeline["players"] == ["greedy", EVIL]
-
-
 def test_a_page_is_replaced_and_any_other_file_is_not(folder: Path) -> None:
     """A second call writes the same bytes."""
     words = ("results/cup", "greedy/raises/0/0", "--out", "page.html")
@@ -104,25 +89,6 @@ def test_a_line_of_a_file_becomes_a_page(folder: Path) -> None:
     assert (path.name, len(timeline["frames"])) == ("games-3.html", 15)
     assert timeline["title"] == "games.jsonl, line 3"
     assert timeline["players"] == ["seat 0", "seat 1"]
-
-
-def test_a_record_may_come_from_standard_input(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As `arena game` prints it."""
-    text = (folder / "games.jsonl").read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    path, timeline = page_of(view(folder, "-", "--line", "2"), folder)
-    assert (path.name, len(timeline["frames"])) == ("game-2.html", 8)
-
-
-def test_several_games_are_listed(folder: Path) -> None:
-    """As `arena show` lists them, with the command for one of them; no page is written."""
-    before = {*folder.iterdir()}
-    lines = view(folder, "results/cup", "greedy", "raises").stdout.splitlines()
-    assert len(lines) == 17
-    assert lines[-1] == "one of them, ply by ply: arena view results/cup greedy/raises/0/0"
-    assert {*folder.iterdir()} == before
 
 
 def judged_in(timeline: dict[str, Any]) -> dict[int, dict[str, Any]]:

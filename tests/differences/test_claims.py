@@ -9,7 +9,6 @@ import pytest
 
 from arena.differences.comparison import (
     SprtResult,
-    count_further,
     find_compared,
     judge_compared,
 )
@@ -60,12 +59,6 @@ def test_a_comparison_that_has_not_ended_decides_nothing() -> None:
     assert said == "Undecided so far: new is at +62 Elo (34..91), and the test has not ended."
 
 
-def test_faults_decide_without_further_pairs() -> None:
-    """There are none."""
-    (said,) = compared("not better", Estimate(10.0, -10.0, 30.0), out="new")
-    assert said.startswith("Not better: new had too many faults")
-
-
 def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
     """Where that is the old one, the lead and its ends are turned; other verdicts stay."""
     evidence = Evidence((25, 0, 50, 0, 25), PAIR_SCORES, 1.0, 1.09, bounds(0.05, 0.05), [100])
@@ -77,12 +70,6 @@ def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
     turned = ("old", "new", 9.0, -2.0, 20.0, 0.95, "leans")
     assert judge_compared(make_verdicts(before), found).rows() == [turned, others]
     assert judge_compared(make_verdicts(before[1:]), found).rows() == before[1:]
-
-
-def test_too_few_pairs_are_not_enough_at_any_lead() -> None:
-    """Sixteen are the fewest."""
-    assert count_further(Estimate(300.0, 20.0, 700.0), 4) == 12
-    assert count_further(Estimate(300.0, 20.0, 700.0), 0) is None
 
 
 @pytest.mark.slow

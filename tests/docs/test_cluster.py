@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
-from arena.tournament import config
-from arena.tournament.keys import ExecutorChoice
 from tests import ROOT, markdown
-from tests.conftest import Arena
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text()
 FOLDER = ROOT / "docs" / "cluster"
@@ -20,14 +16,6 @@ FOLDER = ROOT / "docs" / "cluster"
 def test_it_begins_with_the_warning() -> None:
     """Nobody reads how before that."""
     assert PAGE.split("\n\n")[1].startswith("**An open scheduler port runs anybody's code.**")
-
-
-def test_its_config_is_one(tmp_path: Path) -> None:
-    """The executor is what it says."""
-    text = f"pairs: 1\nbots: [greedy, uniform]\n{markdown.blocks(PAGE, 'yaml')[0]}"
-    (tmp_path / "cup.yaml").write_text(text)
-    read = config.read(tmp_path / "cup.yaml")
-    assert read.executor == ExecutorChoice("dask", "tcp://192.168.1.10:8786", patience=60)
 
 
 @pytest.mark.parametrize("text", markdown.blocks(PAGE, "python"))
@@ -43,16 +31,6 @@ def test_no_scheduler_of_it_shows_its_pages_to_other_machines() -> None:
     assert commands
     for command in commands:
         assert "--dashboard-address 127.0.0.1:8787" in command
-
-
-def test_its_commands_are_known(arena: Arena) -> None:
-    """Every option of an arena command stands in its help."""
-    commands = re.findall(r"^arena (\w+)(.*)$", PAGE, re.MULTILINE)
-    assert {"run"} <= {name for name, _ in commands}
-    for name, words in commands:
-        text = arena(name, "--help").stdout
-        for option in re.findall(r"--[\w-]+", words):
-            assert option in text, (name, option)
 
 
 def test_the_containers_are_the_processes_of_the_page() -> None:

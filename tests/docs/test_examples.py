@@ -116,23 +116,6 @@ def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, nam
     assert "forfeit" not in {game["win_type"] for game in games}
 
 
-@pytest.mark.slow
-@runnable("greedy.js", "careful.c")
-def test_it_plays_the_same_games_in_one_worker_and_in_two(
-    arena: Arena, tmp_path: Path, name: str
-) -> None:
-    """The number of programs that share the games changes no byte of games.csv."""
-    example = spec(name, tmp_path)
-    tables = []
-    for workers in ("1", "2"):
-        words = ["--pairs", "10", "--workers", workers, "--out", f"out{workers}"]
-        done = arena("play", example, "uniform", *words)
-        assert done.returncode == 0, done.stderr
-        tables.append((tmp_path / f"out{workers}" / "games.csv").read_bytes())
-    assert tables[0] == tables[1]
-    assert tables[0].count(b"\n") == 21
-
-
 LINEAR = EXAMPLES / "linear"
 
 

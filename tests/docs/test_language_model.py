@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import shlex
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from typing import Any
 
 import pytest
 
-import arena as library
 from bots.greedy import bot as greedy
 from engine import (
     RULES_TEXT,
@@ -30,11 +28,9 @@ from engine import (
     Thought,
     View,
     play_game,
-    rules_text,
 )
 from engine.thoughts import checked_thoughts
 from tests import ROOT, markdown
-from tests.addons.remote.test_remote_run import served
 from tests.conftest import Arena
 
 EXAMPLE = ROOT / "docs" / "examples" / "language_model.py"
@@ -221,17 +217,6 @@ def test_no_redirect_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (len(server.asked), other.asked) == (2, [])
 
 
-def test_other_rules_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model reads the numbers of the game that it plays."""
-    monkeypatch.setenv("MODEL_NAME", "tiny")
-    rules = Rules(set_bonus=3)
-    with stub(lambda _, position: first_legal(position)) as server:
-        monkeypatch.setenv("MODEL_URL", server.url)
-        play_game(MODEL.bot, greedy, seed=3, rules=rules)
-    assert server.asked[0]["messages"][0]["content"].startswith(rules_text(rules))
-    assert server.keys == {None}
-
-
 @pytest.mark.slow
 def test_a_kept_answer_is_not_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -308,21 +293,6 @@ def test_the_command_of_the_page_and_of_the_example_plays(tmp_path: Path) -> Non
         done = markdown.run(command.replace("--pairs 5", "--pairs 1"), tmp_path)
         assert (done.returncode, "forfeit:" in done.stdout) == (0, False), done.stderr
         assert server.keys == {f"Bearer {KEY}"}
-
-
-@pytest.mark.slow
-def test_the_server_of_the_page_plays(tmp_path: Path) -> None:
-    """Its processes have no variables of the arena's: parameters say whom to ask, and the key."""
-    (tmp_path / "model.key").write_text(f"{KEY}\n")
-    _, _, *options, spec = shlex.split(command_of(PAGE, "arena serve-bot"))
-    assert options == ["--port", "8000"]
-    assert " ".join(spec.split()) in " ".join((MODEL.__doc__ or "").split())
-    with stub(lambda _, position: first_legal(position)) as server:
-        spec = spec.replace(HERE, server.url).replace("/home/me", str(tmp_path))
-        with served(spec) as url:
-            results = library.run([url, "greedy"], pairs=1, workers=1, progress=False)
-    assert results.faults.empty, results.faults
-    assert server.keys == {f"Bearer {KEY}"}
 
 
 def test_without_whom_to_ask_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,19 +149,6 @@ def test_the_bibtex_is_the_citation_file() -> None:
     }
 
 
-def test_files_that_it_names_exist() -> None:
-    """From the folder of the page."""
-    for name in re.findall(r"\]\(([^)#]+)", HELP):
-        assert (ROOT / "docs" / name).exists(), name
-
-
-def test_the_forms_that_it_names_exist() -> None:
-    """By the names that the hosting service shows."""
-    forms = (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")
-    names = {yaml.safe_load(path.read_text()).get("name") for path in forms}
-    assert {*re.findall(r"the form \*(.+?)\*", " ".join(HELP.split()))} <= names
-
-
 STABILITY = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from random import Random
@@ -10,13 +9,9 @@ from typing import Any
 
 import pytest
 
-import arena as library
-from arena.entries.catalogue import ELO, place
-from arena.statistics.ratings import fit_one
-from arena.statistics.two_bots import pair_scores
+from arena.entries.catalogue import place
 from arena.tournament import config
 from arena.tournament.stop import Until
-from bench.studies.ladder import count_pairs
 from engine import State
 from engine.state import random_deal
 from engine.view import view
@@ -54,21 +49,6 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_two_commands_come_first() -> None:
     """The first console block is make tournament and make test."""
     assert README.split("```console\n")[1].split("```")[0] == "make tournament\nmake test\n"
-
-
-def test_it_is_short_and_in_order() -> None:
-    """At most 120 lines, one picture, one table, and each word explained where it first stands."""
-    assert len(README.splitlines()) <= 120
-    assert len(re.findall(r"^!\[", README, re.MULTILINE)) == README.count("![") == 1
-    assert len(re.findall(r"^\|---", README, re.MULTILINE)) == 1
-    headings = re.findall(r"^## (.*)$", README, re.MULTILINE)
-    assert headings == ["One run", "Write a bot", "In Python", "Where to go"]
-    assert ".venv/bin/arena" not in README
-    for word in ("pair", "label", "lane"):
-        first = re.search(rf"\*\*{word}\*\*", README)
-        assert first is not None
-        before = README[: first.start()].split("## One run")[-1]
-        assert not re.search(rf"\b{word}\b", before.split("```text")[0]), word
 
 
 def find_guess() -> tuple[float, str]:
@@ -122,24 +102,6 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
 
 
-@pytest.mark.study
-def test_the_check_guesses_what_a_run_says(arena: Arena, clone: Path) -> None:
-    """The README's number is in the interval of the guess, and so is the rating of a run."""
-    checked = json.loads(arena("check", "patient.py", "--json", "--lane", "process").stdout)
-    figures = checked["items"][-1]["figures"]
-    (said,) = re.findall(r"rating is about (\d+)", README)
-    anchors = [name for name, games in figures["against"].items() if games["games"] > 2]
-    run = library.run([str(clone / "patient.py")], against=anchors, pairs=100, progress=False)
-    scores = [
-        pair_scores(len(anchors), anchors.index(two.opponent), by_score)
-        for two, by_score in count_pairs(run.games).items()
-    ]
-    rating = fit_one([ELO[name] for name in anchors], scores)
-    assert figures["low"] < int(said) < figures["high"]
-    assert figures["low"] < rating.value < figures["high"]
-    assert rating.low < int(said) < rating.high
-
-
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
     """It turns a view of a game in progress into the points of both seats."""
     names: dict[str, Any] = {}
@@ -186,7 +148,6 @@ def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-MOST_BYTES = 8_000
 FOR_AUTHORS = [
     path
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")]
@@ -207,15 +168,6 @@ def first_cells(heading: str) -> list[str]:
     return re.findall(r"^\| `(\w+)/?` \|", table, re.MULTILINE)
 
 
-def test_contributing_is_short_and_begins_with_what_to_run() -> None:
-    """One table, before anything else."""
-    assert len(CONTRIBUTING.encode()) <= MOST_BYTES
-    begin = (
-        "# Changing the arena\n\n## I changed X: run Y, update Z\n\n| I changed | run | update |\n"
-    )
-    assert CONTRIBUTING.startswith(begin)
-
-
 def test_the_map_has_every_room_and_every_addon() -> None:
     """The rooms in the order in which they may import one another."""
     flat = ("__main__", "addons", "errors", "removed", "threads", "tokens")
@@ -234,12 +186,6 @@ def test_a_page_names_files_that_exist(page: Path) -> None:
         place = ROOT.joinpath(*folder.split("."), names[0])
         known = place.with_suffix(".py").exists() or place.is_dir()
         assert known, (folder, names)
-
-
-def test_the_way_of_a_number_names_its_modules() -> None:
-    """One or two for each arrow."""
-    part = ARCHITECTURE.split("## From a game to a sentence")[1].split("\n## ")[0]
-    assert len(FILE.findall(part)) >= len(re.findall(r"^\| [a-z]", part, re.MULTILINE)) > 10
 
 
 @pytest.mark.parametrize("addon", sorted(ADDONS))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from docs.making.gallery import EXHIBITS, make_exhibits
+from docs.making.gallery import EXHIBITS
 from docs.making.site import build_site
 from docs.making.versions import list_versions
 from tests import ROOT
@@ -81,33 +80,6 @@ def test_every_exhibit_is_a_click_from_the_gallery(site: Path) -> None:
     for exhibit in EXHIBITS:
         assert site / "gallery" / exhibit.link in linked
         assert all(command.split("'")[0] in text for command in exhibit.commands)
-
-
-@pytest.mark.study
-def test_the_gallery_has_the_same_bytes_again(site: Path, tmp_path: Path) -> None:
-    """Its runs have seeds, and its pages no times."""
-    make_exhibits(tmp_path)
-    files = [path.relative_to(tmp_path) for path in sorted(tmp_path.rglob("*")) if path.is_file()]
-    assert len(files) > len(EXHIBITS)
-    for name in files:
-        assert (tmp_path / name).read_bytes() == (site / "gallery" / name).read_bytes(), name
-
-
-@pytest.mark.study
-def test_a_link_to_nowhere_fails_the_build(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """To a page, an anchor, or a picture; each is named."""
-    root = tmp_path / "root"
-    for name in ("docs", "bench"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("site", "*.py[co]"))
-    for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"):
-        shutil.copy(ROOT / name, root)
-    with (root / "docs" / "rules.md").open("a") as page:
-        page.write("\n[a](no-page.md) [b](results.md#no-anchor) ![c](no-picture.png)\n")
-    assert build_site(tmp_path / "site", gallery=False, root=root) == 1
-    said = capfd.readouterr().err
-    assert all(name in said for name in ("no-page", "no-anchor", "no-picture"))
 
 
 @pytest.mark.slow

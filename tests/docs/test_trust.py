@@ -10,7 +10,6 @@ from arena.lanes.bubblewrap import OLDEST_JAIL
 from arena.lanes.confine import DISK, INODES, MOST_OPEN
 from arena.lanes.init import SOCKETS
 from arena.lanes.jail import most_processes
-from arena.lanes.libraries import TOOLS
 from arena.lanes.syscalls import ALLOWED, DECIDED
 from arena.lanes.warm import MOST
 from arena.reports.page_server import MOST_WAITING, WHOLE

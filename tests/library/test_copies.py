@@ -71,31 +71,6 @@ def test_a_copy_has_the_same_tables(
     assert_same(in_memory, make(in_memory))
 
 
-@pytest.mark.study
-def test_a_copy_needs_no_folder(folder: Path, tmp_path: Path) -> None:
-    """It keeps the games that it had, also when the folder has others, or is gone."""
-    there = shutil.copytree(folder, tmp_path / "there")
-    results = arena.open(there)
-    kept = pickle.dumps(results)
-    forge(there / "run.sqlite", "DELETE FROM games WHERE pair = 2")
-    assert arena.open(there).played == 12
-    assert_same(arena.open(folder), pickle.loads(kept))
-    shutil.rmtree(there)
-    again = pickle.loads(kept)
-    assert_same(arena.open(folder), again)
-    assert again.report().markdown() == results.report().markdown()
-
-
-@pytest.mark.slow
-def test_a_damaged_copy_is_an_error(folder: Path) -> None:
-    """As a damaged folder is."""
-    kept = pickle.dumps(arena.open(folder))
-    actions = arena.open(folder).game("uniform", "greedy").record.actions.encode()
-    changed = actions[:-1] + bytes([actions[-1] ^ 1])
-    with pytest.raises(arena.InputError, match="are not what was written"):
-        pickle.loads(kept.replace(actions, changed))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("against", ["greedy", None])
 def test_a_comparison_is_copied(against: str | None) -> None:
@@ -139,15 +114,6 @@ def test_saved_results_are_the_folder_of_the_run(
     assert (done.returncode, done.stderr) == (0, "")
     with closing(sqlite3.connect(saved / "run.sqlite")) as database:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-@pytest.mark.slow
-def test_opened_results_are_saved_elsewhere(folder: Path, tmp_path: Path) -> None:
-    """A copy of the folder, with the times of the run."""
-    arena.open(folder).save(tmp_path / "saved")
-    for path in folder.rglob("*.*"):
-        same = (tmp_path / "saved" / path.relative_to(folder)).read_bytes() == path.read_bytes()
-        assert same or path.name in ("run.log", "run.sqlite"), path.name
 
 
 @pytest.mark.slow

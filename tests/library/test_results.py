@@ -275,35 +275,6 @@ def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_
     assert (tmp_path / "mine.md").read_text() == "mine"
 
 
-@pytest.mark.slow
-def test_every_chart_is_one_of_altair(results: arena.Results) -> None:
-    """By its name, and it is a valid specification with a title."""
-    import altair
-
-    charts = results.report().charts
-    assert {"ratings", "heat-map"} <= {*charts}
-    for name, chart in charts.items():
-        assert isinstance(chart, altair.TopLevelMixin), name
-        assert chart.to_dict()["title"]
-
-
-@pytest.mark.slow
-def test_two_runs_are_compared(results: arena.Results) -> None:
-    """The one that is asked is the base; names that are equal are told apart."""
-    other = arena.run(["greedy", "denier"], pairs=2, seed=7, progress=False)
-    report = results.report(other)
-    assert repr(report) == "<report: run (2), compared with run (1)>"
-    assert "No bot has changed" in report.markdown()
-    assert "Not in run (1): denier of run (2)." in report.markdown()
-
-
-@pytest.mark.slow
-def test_a_comparison_has_a_report() -> None:
-    """With its verdict at the beginning."""
-    comparison = arena.compare("denier", "uniform", seed=1, max_pairs=16, progress=False)
-    assert "ratio-path" in comparison.results.report().charts
-
-
 def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
     """It is said in one line, with its name."""
     from arena.library.results import Results
@@ -314,13 +285,3 @@ def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
         empty.report()
     with pytest.raises(arena.InputError, match="run: no game has been played yet"):
         results.report(empty)
-
-
-@pytest.mark.slow
-def test_a_report_has_the_times_where_there_are_any(results: arena.Results) -> None:
-    """They are the clock's, and so in no report of a run that has none."""
-    assert "Faults and time" in results.report().markdown()
-    from arena.library.rating import ReportedRun, make_run_report
-
-    run = ReportedRun(None, results._tournament, results._store, results._extent)
-    assert "Faults and time" not in make_run_report(run, results.timings.head(0)).markdown()

@@ -14,16 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
 import arena
-from arena.library.running import Interrupted
-from arena.runs import run as runs
 from arena.store.store import Store
 from arena.tournament.plan import Played
-from engine import Action, Setup, View
 from tests import ROOT
 from tests.conftest import Arena, Done
 from tests.executors.test_local import run_python
@@ -55,12 +51,6 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert "__version__" in dir(arena)
     code = "import arena, sys; assert 'importlib.metadata' not in sys.modules"
     subprocess.run([sys.executable, "-S", "-c", code], check=True, cwd=ROOT)
-
-
-def test_an_unknown_name_is_an_error() -> None:
-    """As of any module."""
-    with pytest.raises(AttributeError, match="module 'arena' has no attribute 'rum'"):
-        _ = arena.rum  # type: ignore[attr-defined]
 
 
 SETTINGS: dict[str, Any] = {
@@ -192,52 +182,6 @@ def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
     assert not results.faults.size
     deep, shallow = results.game("greedy", "deep"), results.game("greedy", "mine")
     assert deep.record.actions != shallow.record.actions
-
-
-@pytest.mark.study
-def test_numbers_of_numpy_are_numbers() -> None:
-    """In keywords, in a mapping, and in parameters."""
-    patience = np.float64(1.0)
-    bots = [{"bot": "greedy", "params": {"patience": patience}}, "uniform"]
-    limits = {"decision": np.float32(0.5)}
-    run = arena.run(
-        bots, pairs=np.int64(2), seed=np.uint8(7), limits=limits, progress=np.bool_(False)
-    )
-    plain = arena.run(["greedy(patience=1.0)", "uniform"], pairs=2, seed=7, progress=False)
-    assert (run.games["plies"] == plain.games["plies"]).all()
-    game = arena.play("greedy", "uniform", pair=np.int32(1), seat=np.int8(1))
-    assert game == arena.play("greedy", "uniform", pair=1, seat=1)
-
-
-@pytest.mark.slow
-def test_a_parameter_that_a_class_does_not_take_is_an_error() -> None:
-    """It names the parameter, as for a bot of a file."""
-    bot = {"bot": Mine, "params": {"dept": 2}}
-    with pytest.raises(arena.InputError, match=r"'python:Mine'.*'dept'"):
-        arena.run(["greedy", bot], pairs=1)
-
-
-@pytest.mark.slow
-def test_a_bot_that_does_not_load_is_a_warning(tmp_path: Path) -> None:
-    """It points at the call, and the bot's games are forfeits."""
-    path = tmp_path / "broken.py"
-    path.write_text("import nothing_of_that_name\n")
-    with pytest.warns(UserWarning, match="its games are forfeits") as caught:
-        results = arena.run(["greedy", path], pairs=1, progress=False)
-    assert caught[0].filename == __file__
-    assert [*results.faults["kind"]] == ["import", "import"]
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_in_its_folder_or_starts_over(tmp_path: Path) -> None:
-    """Another tournament is refused there, unless it is to be fresh."""
-    folder = tmp_path / "run"
-    arena.run(["greedy", "uniform"], pairs=1, out=folder, progress=False)
-    with pytest.raises(arena.InputError, match="holds another run: seed: there 0, here 1"):
-        arena.run(["greedy", "uniform"], pairs=1, seed=1, out=folder)
-    again = arena.run(["greedy", "uniform"], pairs=1, seed=1, out=folder, fresh=True)
-    assert json.loads((folder / "manifest.json").read_text())["seed"] == 1
-    assert again.played == 2
 
 
 @pytest.fixture
@@ -379,36 +323,6 @@ def test_one_game_is_that_of_a_run() -> None:
             arena.play(Mine, "greedy", **wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-def test_the_command_of_a_fault_plays_its_game_again() -> None:
-    """For a class it is a call of the library, with all that decides the game."""
-    bots: list[Any] = [("bad", {"bot": Faulty, "params": {"depth": 2}}), "greedy"]
-    rules = {"tiebreak": "supports"}
-    limits = {"decision": 2.0}
-    results = arena.run(bots, pairs=1, seed=7, rules=rules, limits=limits, progress=False)
-    for row in results.faults.itertuples():
-        pair, seat = map(int, str(row.game).split("/")[2:])
-        game = eval(str(row.command), {"arena": arena, "Faulty": Faulty})
-        assert game == results.game("bad", "greedy", pair, seat)
-
-
-def test_a_command_cannot_name_a_class(arena: Arena) -> None:
-    """The error says where it comes from."""
-    done = arena("play", "python:Mine", "greedy")
-    assert done.returncode == 2
-    assert "a class or function of a Python program" in done.stderr
-
-
-class Last:
-    """Plays its last legal action."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-
-    def choose(self, view: View, /) -> Action:
-        return view.legal[-1]
-
-
 def compare(*bots: Any, **arguments: Any) -> arena.Comparison:
     return arena.compare(*bots, max_pairs=16, progress=False, **arguments)
 
@@ -433,21 +347,6 @@ def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     assert "<table" not in comparison._repr_html_()
 
 
-@pytest.mark.slow
-def test_two_versions_have_tables_by_part(tmp_path: Path) -> None:
-    """One of them is a class of this program; the labels are those of the columns."""
-    comparison = compare(Last, ("old", "uniform"), against="greedy", out=tmp_path)
-    assert comparison.differences is not None
-    assert comparison.decided is not None
-    assert comparison.differences["part"].tolist()[:3] == ["total", "opponent", "seat"]
-    assert (
-        len(comparison.decided)
-        == len((tmp_path / "details" / "decided.csv").read_text().splitlines()) - 1
-    )
-    assert comparison.document()["command"] == ""
-    assert "<table" in comparison._repr_html_()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -462,18 +361,3 @@ def test_what_cannot_be_compared_is_an_input_error(arguments: dict[str, Any], me
     """With the text of the command."""
     with pytest.raises(arena.InputError, match=message):
         compare("greedy", "uniform", **arguments)
-
-
-@pytest.mark.slow
-def test_ctrl_c_keeps_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the folder, or in the exception's results."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    compare("greedy", "uniform", out=tmp_path)
-    monkeypatch.setattr(runs, "run", interrupted)
-    with pytest.raises(Interrupted, match="32 of 32 games are kept"):
-        compare("greedy", "uniform", out=tmp_path)
-    with pytest.raises(Interrupted, match="in `results` of this exception"):
-        compare("greedy", "uniform")

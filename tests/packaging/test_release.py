@@ -6,15 +6,13 @@ import subprocess
 import tarfile
 import zipfile
 from email.message import Message
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from arena.cli.machine import EXTRAS
 from tests import ROOT
 from tests.packaging import __main__ as release
-from tests.packaging import clones, licences, pythons, smoke
+from tests.packaging import clones, licences
 from tests.packaging.licences import Licensed
 from tests.packaging.test_metadata import PROJECT, normal
 
@@ -28,34 +26,6 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     return tmp_path
-
-
-def put(path: Path, script: str) -> None:
-    """Write a program."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-
-
-def test_a_python_that_does_not_run_is_passed_over(path: Path) -> None:
-    """As pyenv's names for versions that are not chosen; its newest version of them is taken."""
-    put(path / "python3.11", "echo 3.11.9")
-    put(path / "python3.12", "exit 127")
-    for version in ("3.12.1", "3.12.3"):
-        put(path / "versions" / version / "bin" / "python3.12", f"echo {version}")
-    put(path / "python3.13", "exit 1")
-    found = pythons.find()
-    assert [python.version for python in found] == ["3.11.9", "3.12.3"]
-    assert pythons.missing(found, ["3.11", "3.13"]) == ["3.13"]
-
-
-@pytest.mark.usefixtures("path")
-def test_a_python_that_is_named_and_is_not_there_is_an_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """In one line, with status 2, before anything is built."""
-    assert release.main(["python3.99"]) == 2
-    assert capsys.readouterr().out.startswith("error: PYTHONS=python3.99: ")
 
 
 def metadata_of(**lines: str) -> Message:
@@ -106,38 +76,6 @@ def test_every_library_that_users_get_is_looked_at() -> None:
     assert release._check_licences().endswith(" libraries, all allowed")
 
 
-def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a finding like any other."""
-    monkeypatch.setattr(licences, "libraries", lambda _: metadata.distribution("no-such-library"))
-    finding = release._try("licences", release._check_licences)
-    assert finding[1:3] == (False, "no-such-library is not installed in .venv")
-
-
-def test_a_tag_is_that_of_the_version() -> None:
-    """And the changelog has a heading for it; other tags mean nothing."""
-    assert "no tag" in release._check_tag(("nightly",))
-    with pytest.raises(AssertionError, match=r"the tag is v9\.9\.9, the version "):
-        release._check_tag(("v9.9.9",))
-
-
-def test_the_two_builds_of_a_commit_are_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One other byte in one of the two files is named."""
-    numbers = iter(range(9))
-
-    def build(folder: Path, *_: object, **__: object) -> tuple[Path, Path]:
-        folder.mkdir()
-        (folder / "a.whl").write_bytes(b"same")
-        (folder / "a.tar.gz").write_bytes(bytes([next(numbers)]))
-        return folder / "a.whl", folder / "a.tar.gz"
-
-    monkeypatch.setattr(clones, "build", build)
-    commit = clones.Commit("1f" * 20, "0", ())
-    with pytest.raises(AssertionError, match=r"other bytes: a\.tar\.gz$"):
-        clones.build_twice(tmp_path, commit)
-
-
 @pytest.mark.study
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this folder is no clone")
 def test_two_clones_of_the_commit_give_the_same_bytes(tmp_path: Path) -> None:
@@ -155,10 +93,3 @@ def test_two_clones_of_the_commit_give_the_same_bytes(tmp_path: Path) -> None:
     with zipfile.ZipFile(built) as wheel:
         assert site < {*wheel.namelist()}
     assert built.stat().st_size < MOST_OF_WHEEL
-
-
-def test_the_examples_of_the_check_exist() -> None:
-    """And it tries every extra of a user."""
-    for name in smoke._EXAMPLES:
-        assert (ROOT / "docs" / "examples" / name).exists()
-    assert EXTRAS.keys() <= PROJECT["optional-dependencies"].keys()

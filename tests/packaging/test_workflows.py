@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,16 +33,6 @@ WRITES = {
     "release.attach": {"contents": "write"},
 }
 """The jobs with more than the right to read, and what they may write."""
-
-
-def test_there_is_one_for_tests_docs_and_releases() -> None:
-    """Each has its trigger, and none runs strangers' code with rights."""
-    assert WORKFLOWS.keys() == {"tests", "docs", "release"}
-    for name, workflow in WORKFLOWS.items():
-        triggers = workflow[True]  # YAML reads `on` as true
-        assert set(triggers) <= {"push", "pull_request"}, name
-        assert workflow["permissions"] == {"contents": "read"}, name
-    assert WORKFLOWS["release"][True] == {"push": {"tags": ["v*"]}}
 
 
 def test_only_the_jobs_that_publish_may_write() -> None:
@@ -88,48 +77,6 @@ def test_the_pythons_are_those_of_the_classifiers() -> None:
         if job == "release.check" and step.get("uses", "").startswith("actions/setup-python@")
     )
     assert sorted(setup.split()) == NAMED
-
-
-@pytest.mark.parametrize(
-    "path", sorted(GITHUB.glob("ISSUE_TEMPLATE/*.yml")), ids=lambda path: path.stem
-)
-def test_the_forms_of_issues_are_whole(path: Path) -> None:
-    """Each has a name, a description and questions, of which some must be answered."""
-    form = yaml.safe_load(path.read_text())
-    if path.stem == "config":
-        assert form["blank_issues_enabled"] is False
-        return
-    assert {"name", "description", "body"} <= form.keys()
-    questions = [item for item in form["body"] if item["type"] != "markdown"]
-    assert len({item["id"] for item in questions}) == len(questions)
-    assert any(item["validations"]["required"] for item in questions if "validations" in item)
-
-
-def test_files_that_the_templates_name_exist() -> None:
-    """And the form for faults asks for the report of the doctor."""
-    for path in [
-        *GITHUB.rglob("*.md"),
-        *GITHUB.rglob("ISSUE_TEMPLATE/*.yml"),
-        ROOT / "SECURITY.md",
-    ]:
-        for name in re.findall(r"\b(?:docs/)?[\w-]+\.md\b", path.read_text()):
-            assert (ROOT / name).exists(), (path.name, name)
-    assert "arena doctor" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text()
-
-
-def test_only_programs_that_are_missing_are_installed(tmp_path: Path) -> None:
-    """`make tools` asks the system's package manager for these and nothing else."""
-    for name in ("sh", "cc", "node", "javac"):
-        (tmp_path / name).symlink_to(str(shutil.which("sh")))
-    words = [str(shutil.which("make")), "--silent", "tools", "SUDO=echo"]
-    done = subprocess.run(
-        words, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
-    )
-    update, install = done.stdout.splitlines()
-    assert update == "apt-get update -qq"
-    assert install.replace(" rustc", "") == (  # a home may have another one, which no jail shows
-        "apt-get install -y -qq bubblewrap chromium openmpi-bin"
-    )
 
 
 PROGRAM = """\

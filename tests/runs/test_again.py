@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import arena as library
 from arena.entries.resolve import resolve
 from arena.library import request
 from arena.tournament.tournament import Tournament
@@ -74,24 +73,6 @@ def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kin
     assert len(files(again)) >= 12
     if "compare" in COMMANDS[kind]:
         assert "repeat with: arena compare denier" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_library_plays_a_manifest_again(tmp_path: Path) -> None:
-    """Of its file, and of the data in it; the files are the same, too."""
-    results = library.run(["uniform", "greedy"], pairs=3, seed=4, name="friday", progress=False)
-    results.save(tmp_path / "friday")
-    path = tmp_path / "friday" / "manifest.json"
-    out = tmp_path / "again"
-    again = library.run(config=path, workers=1, out=out, progress=False)
-    assert again.games.equals(results.games)
-    assert files(out) == files(tmp_path / "friday")
-    data = json.loads(path.read_text())
-    assert library.run(config=data, progress=False).games.equals(results.games)
-    for more in ({"pairs": 4}, {"bots": ["majority"]}, {"seed": 0}, {"lane": "process"}):
-        (name,) = more
-        with pytest.raises(library.InputError, match=f"{name}: a manifest is played as it is"):
-            library.run(config=path, progress=False, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -197,19 +178,6 @@ def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path, option: str
     done = arena("run", "manifest.json", *option.split())
     name = option.split()[0]
     assert (done.returncode, done.stderr) == (2, f"error: {name}: a manifest is played as it is\n")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("manifest")
-def test_a_folder_leads_to_its_manifest(arena: Arena) -> None:
-    """The message has the command."""
-    done = arena("run", "results/cup")
-    assert done.returncode == 2
-    assert done.stderr == (
-        "error: results/cup: a folder; to play its run again: "
-        "arena run results/cup/manifest.json --out FOLDER\n"
-    )
-    assert arena("run", "results/cup/manifest.json").stdout.startswith("nothing was left to play")
 
 
 def test_a_manifest_is_played_where_the_call_says() -> None:

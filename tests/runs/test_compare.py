@@ -7,7 +7,6 @@ import math
 import re
 import shlex
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pandas as pd
@@ -18,17 +17,16 @@ from arena.differences.comparison import (
     comparison_command,
     judge_compared,
 )
-from arena.differences.paired import PairedGame, PairedGames, _list_decided
+from arena.differences.paired import PairedGame, _list_decided
 from arena.entries.resolve import resolve
 from arena.entries.spec import LANES
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
+from arena.statistics.sprt import PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import estimate_mean
 from arena.store.columns import Columns
 from arena.store.folder import RunFolder, locate
@@ -38,8 +36,6 @@ from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
-from tests.conftest import run_command
-from tests.kills import kill_often
 from tests.rogues import write
 from tests.runs.test_run_progress import Stops
 from tests.tiers import few
@@ -234,42 +230,6 @@ def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     assert found.games == 128 + (kinds != "max_faults").sum()
 
 
-@pytest.mark.slow
-def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
-    """Both versions are out: only what they began was played, and is the same."""
-    write(tmp_path, "fails", FAILS)
-    fails = tmp_path / "fails.py"
-    found = play(comparison_of(f"new={fails}", f"old={fails}", "uniform"), tmp_path / "out")
-    games = pd.read_csv(tmp_path / "out" / "faults.csv")
-    played = int((games["kind"] != "max_faults").sum())
-    assert played < len(games)
-    assert found.paired
-    assert found.games == found.paired.games == 2 * found.paired.same_games == played
-    assert found.paired.differences["name"].tolist().count("uniform") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
-def test_one_pair_has_a_comparison(against: tuple[str, ...], tmp_path: Path) -> None:
-    """It is undecided, and all its numbers are finite."""
-    found = play(comparison_of("denier", "greedy", *against, most=1), tmp_path)
-    assert (found.verdict, found.evidence.pairs) == ("undecided", 1)
-    assert all(map(math.isfinite, numbers(found.document())))
-    assert found.elo.low < 0 < found.elo.high
-
-
-@pytest.mark.slow
-def test_another_old_version_needs_another_folder(tmp_path: Path) -> None:
-    """Its label decides the deals of the new one's games; another length goes on."""
-    play(comparison_of("new=greedy", "greedy", "uniform", most=1), tmp_path)
-    with pytest.raises(InputError, match=r"compared\[1\]: there greedy, here old"):
-        play(comparison_of("new=greedy", "old=greedy", "uniform", most=1), tmp_path)
-    longer = comparison_of("new=greedy", "greedy", "uniform", most=2)
-    outcome = run(longer, LocalExecutor(4), RunFolder(tmp_path), QUIET)
-    assert outcome.comparison is not None
-    assert (outcome.kept, outcome.comparison.games) == (4, 8)
-
-
 def command_of(*lanes: str | None, **changes: Any) -> str:
     """Return the command of a comparison of three bots in these lanes, without the numbers."""
     specs = ("new=greedy", "bots.greedy", str(ROOT / "docs" / "examples" / "greedy_plus"))
@@ -291,18 +251,6 @@ def test_the_command_has_the_lane_that_was_asked_for() -> None:
     assert command_of("inproc", "process", "process") == command_of(None, None, None)
     for lane in sorted({*LANES} - {"remote"}):  # no name in bots/ lives elsewhere
         assert command_of(lane, lane, lane).endswith(f" --seed 3 --lane {lane}")
-
-
-@pytest.mark.slow
-def test_what_no_command_repeats_has_none() -> None:
-    """Lanes of each bot's own, or other faults, as a program can ask for; limits have an option."""
-    assert command_of("jail", None, None) == ""
-    assert command_of("inproc", "inproc", "process") == ""
-    assert """--limits '{"decision": 7.0}'""" in command_of(
-        None, None, None, limits=Limits(decision=7.0)
-    )
-    assert command_of(None, None, None, max_faults=3) == ""
-    assert command_of(None, None, None, limits=Limits(), max_faults=10)
 
 
 @pytest.mark.parametrize(
@@ -334,31 +282,6 @@ def test_the_sentence_says_the_word_of_the_verdicts(
     assert (judged["bot"], judged["opponent"], judged["verdict"]) == (*ahead, word)
 
 
-def test_no_number_is_minus_zero() -> None:
-    """Neither in JSON nor in what is printed, whatever it was rounded from."""
-    columns = dict.fromkeys(
-        ("difference", "low", "high", "elo", "elo_low", "elo_high", "error"), -0.0002
-    )
-    row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
-    twins = PairedGames(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
-    ends = Bounds(-2.9, 2.9)
-    evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
-    assert -0.005 < evidence.ratio < 0
-    stop, elo = make_sprt(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
-    found = SprtResult(
-        *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
-    )
-    text = "\n".join([*found.lines(), *found.difference_lines()])
-    assert "ratio 0.00, bounds" in text
-    assert "+0.0..+0.0    +0       +0..+0" in text
-    assert "Elo difference +0.0, 95 % interval 0.0..0.0 (" in text
-    assert "new is at +0 Elo points (0..0)" in found.sentence
-    assert "an Elo difference of 0 (H0) against 10 (H1)" in text
-    document = found.document()
-    del document["differences"]
-    assert all(math.copysign(1, n) > 0 for n in numbers(document) if n == 0)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -381,23 +304,6 @@ def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: 
     """It names the argument."""
     with pytest.raises(InputError, match="^" + message.replace("-", r"\-") + "$"):
         make_sprt(*arguments)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("workers", ["1", "2", "7"])
-@pytest.mark.parametrize(
-    "against", [(), ("--against", "uniform,majority")], ids=["duel", "against"]
-)
-def test_ten_kills_change_no_byte(against: tuple[str, ...], workers: str, tmp_path: Path) -> None:
-    """`arena compare` is killed ten times, and goes on; the files are those of seven workers."""
-    words = ["compare", "new=greedy(patience=2.9)", "greedy", *against, "--quiet"]
-    words += ["--elo1", "20", "--max-pairs", "4000" if not against else "600"]
-    done = run_command(tmp_path, *words, "--workers", "7", "--out", "unbroken")
-    assert done.returncode == 0, done.stderr
-    kill_often(tmp_path, [*words, "--workers", workers], "out", 10, Random(workers))
-    done = run_command(tmp_path, *words, "--workers", workers, "--out", "out")
-    assert done.returncode == 0, done.stderr
-    assert files(tmp_path / "out") == files(tmp_path / "unbroken")
 
 
 def test_without_an_observation_the_middle_of_all_differences_is_shown() -> None:

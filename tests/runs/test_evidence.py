@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -35,8 +34,7 @@ from engine.strategy import Spent
 from tests import markdown, rogues
 from tests.conftest import Arena
 from tests.rogues import FOLDER
-from tests.runs.test_rogues import NO_JAIL, rows
-from tests.waiting import PATIENCE
+from tests.runs.test_rogues import NO_JAIL
 
 LANES = ("inproc", "process") if NO_JAIL and "CI" not in os.environ else rogues.LANES
 VARIES = str(rogues.FOLDER / "varies.py")
@@ -59,42 +57,6 @@ def start(folder: Path, workers: int) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-@pytest.mark.study
-def test_faults_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
-    """faults.csv has the same bytes and the store the same rows, whatever bots raise and print."""
-    runs = [start(tmp_path, workers) for workers in (1, 3)]
-    for done in runs:
-        _, errors = done.communicate(timeout=PATIENCE)
-        assert (done.returncode, errors) == (0, "")
-    tables, dumps = [], []
-    for out in (tmp_path / "1", tmp_path / "3"):
-        tables.append((out / "faults.csv").read_bytes())
-        with closing(sqlite3.connect(out / "run.sqlite")) as database:
-            dumps.append(list(database.iterdump()))
-    assert tables[0] == tables[1]
-    assert dumps[0] == dumps[1]
-    check_ways(tmp_path / "1" / "faults.csv")
-
-
-def check_ways(path: Path) -> None:
-    """Check that all kinds of evidence occur, and that they are readable."""
-    faults = rows(path)
-    assert {row["kind"] for row in faults} == {"exception", "crash", "import"}
-    texts = "".join(f"{row['message']}{row['output']}" for row in faults)
-    for words in (
-        "Addr object at 0x...>",
-        "'<folder>/notes.txt'",
-        "recursion depth exceeded",
-        "too deep",
-        "played like this for years",
-        "by a child",
-        "Thread-... (address)",
-        "never pass silently",
-    ):
-        assert words in texts
-    assert "the last of a game" not in texts
 
 
 PROGRAM = """
@@ -205,16 +167,6 @@ def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
     assert longest_seconds(without, 1) == 100 * 4 * (12 + 2.4) + 2 * (10 + 2 * 6 * 22)
 
 
-@pytest.mark.slow
-def test_it_is_said_where_limits_were_asked_for(tmp_path: Path, arena: Arena) -> None:
-    """On standard error, before the run."""
-    jail = "{}\nlane: jail" if not NO_JAIL else "{}"
-    for limits, expected in (("{decision: 0.5}", True), ("{}", False), (jail, False)):
-        (tmp_path / "cup.yaml").write_text(f"pairs: 1\nlimits: {limits}\nbots: [uniform, greedy]\n")
-        done = arena("run", "cup.yaml", "--workers", "1", "--fresh")
-        assert ("by the limits of the bots, 2 games take at most " in done.stderr) == expected
-
-
 RAISES = """
 class Bot:
     def __init__(self, setup):
@@ -260,13 +212,6 @@ def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> 
     assert place == '  File "mine.py", line 1, in <module>: import nothing_like_it'
     assert again.startswith("  to see it again: arena game ./mine.py uniform ")
     assert "nothing_like_it" in (tmp_path / "out" / "run.log").read_text()
-
-
-@pytest.mark.slow
-def test_a_quiet_run_tells_no_fault(arena: Arena, tmp_path: Path) -> None:
-    """As nothing else."""
-    (tmp_path / "mine.py").write_text(RAISES)
-    assert arena("play", "./mine.py", "uniform", "--pairs", "1", "--quiet").stderr == ""
 
 
 @pytest.mark.slow

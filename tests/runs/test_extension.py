@@ -159,19 +159,6 @@ def _wait_for(run: Any, cup: Path, rng: Random) -> None:
 
 
 @pytest.mark.study
-def test_the_order_of_the_bots_may_change(
-    arena: Arena, cup: Path, at_once: Path, tmp_path: Path
-) -> None:
-    """The games are the same seen from the other side, and so are the forfeits by rule."""
-    write_config(tmp_path, BOTS[::-1])
-    assert arena("run", "cup.yaml").returncode == 0
-    write_config(tmp_path, BOTS)
-    played(arena("run", "cup.yaml"))
-    assert digests(cup) == digests(at_once)
-    assert rows(cup) == rows(at_once)
-
-
-@pytest.mark.study
 def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: Path) -> None:
     """Its manifest says so, and another run of the manifest has the same verdicts."""
     write_config(tmp_path, ["greedy", "uniform", "majority"])
@@ -295,52 +282,6 @@ def test_what_is_replaced_is_there_until_the_new_games_are(
 def stop(*_: object) -> None:
     """Stand for a run that is stopped before its first game."""
     raise KeyboardInterrupt
-
-
-@pytest.mark.study
-def test_a_bot_that_was_changed_while_it_was_left_out_is_another_bot(
-    arena: Arena, tmp_path: Path
-) -> None:
-    """Its old games are not taken for those of the new one."""
-    (tmp_path / "mine.py").write_text(MINE)
-    write_config(tmp_path, ["uniform", "./mine.py", "majority"])
-    arena("run", "cup.yaml")
-    write_config(tmp_path, ["uniform", "majority"])
-    assert played(arena("run", "cup.yaml")) == 0
-    (tmp_path / "mine.py").write_text(MINE + "# better\n")
-    write_config(tmp_path, ["uniform", "./mine.py", "majority"])
-    assert "mine: sha256" in arena("run", "cup.yaml").stderr
-    assert played(arena("run", "cup.yaml", "--replace")) == 12
-
-
-@pytest.mark.study
-def test_a_round_robin_becomes_a_gauntlet_and_back(arena: Arena, cup: Path, tmp_path: Path) -> None:
-    """A gauntlet plays the named bots against the panel, and nobody else."""
-    bots = ["uniform", "greedy", "majority", "denier"]
-    write_config(tmp_path, bots)
-    assert played(arena("run", "cup.yaml")) == 36
-    whole = digests(cup)
-    write_config(tmp_path, bots[:2], format="gauntlet", panel=bots[2:])
-    arena("run", "cup.yaml", "--out", "once")
-    assert played(arena("run", "cup.yaml")) == 0
-    assert digests(cup) == digests(tmp_path / "once")
-    pairings = {tuple(line.split(",")[:2]) for line in (cup / "games.csv").read_text().split()[1:]}
-    assert pairings == {(bot, member) for bot in bots[:2] for member in bots[2:]}
-    assert arena("verify", "results/cup").returncode == 0
-    write_config(tmp_path, bots[:2])
-    done = arena("run", "cup.yaml", "--against", "majority", "--against", "denier")
-    assert played(done) == 0
-    assert digests(cup) == digests(tmp_path / "once")
-    write_config(tmp_path, bots)
-    assert played(arena("run", "cup.yaml")) == 0
-    assert digests(cup) == whole
-
-
-@pytest.mark.slow
-def test_a_few_bots_against_a_panel(arena: Arena) -> None:
-    """`play` has --against, too."""
-    done = arena("play", "uniform", "greedy", "--against", "majority", "--pairs", "2")
-    assert played(done) == 8
 
 
 @pytest.mark.parametrize(

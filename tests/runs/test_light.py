@@ -13,7 +13,6 @@ import pytest
 
 import arena as library
 from arena.addons.rl.exact import Exact
-from arena.addons.studies.ablation import ablate
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
@@ -23,11 +22,10 @@ from arena.runs import run as runs
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder, locate
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena
-from tests.runs.test_verify import HERE, playing
+from tests.runs.test_verify import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,28 +155,6 @@ def test_a_page_that_cannot_be_written_is_one_line(
         assert "&lt;svg" not in shown
         report.save(tmp_path / "page.md")
     assert arena("report", "full", "--out", "page.html").returncode == 0
-
-
-@pytest.mark.slow
-def test_an_ablation_keeps_a_page_of_the_same_games_and_no_other(
-    light: Light, tmp_path: Path
-) -> None:
-    """As a run does."""
-    page = tmp_path / "report.html"
-
-    def vary(pairs: int) -> None:
-        entries = [resolve("greedy"), resolve("uniform")]
-        tournament = Tournament("cup", 3, pairs, entries, STANDARD)
-        variants = make_variants(STANDARD, ["set_bonus=0"])
-        ablate(tournament, variants, tmp_path, playing())
-
-    vary(1)
-    written = page.read_bytes()
-    with light():
-        vary(1)
-        assert page.read_bytes() == written
-        vary(2)
-    assert not page.exists()
 
 
 def test_what_needs_an_extra_is_refused_before_it_begins(light: Light) -> None:

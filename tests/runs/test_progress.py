@@ -12,7 +12,7 @@ import pytest
 
 from arena.runs import progress_bar
 from arena.runs.progress_bar import show_progress
-from tests.screen import Screen, terminal
+from tests.screen import terminal
 from tests.waiting import until
 
 
@@ -32,13 +32,6 @@ def log() -> Iterator[logging.StreamHandler[io.StringIO]]:
 
 def say(handler: logging.StreamHandler[io.StringIO], text: str) -> None:
     handler.handle(logging.LogRecord("arena", logging.WARNING, "", 0, text, None, None))
-
-
-def test_without_standard_error_there_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program whose standard error is closed has None in its place."""
-    monkeypatch.setattr(sys, "stderr", None)
-    with show_progress(10, 0, lambda: "a state") as progressed:
-        progressed.add(10)
 
 
 def test_on_a_terminal_there_is_one_line_and_nothing_is_left(
@@ -73,37 +66,6 @@ def test_a_run_of_unknown_length_has_its_state_in_the_line(
     assert bar.startswith("300 of at most 1,000 games, ")
     assert bar.endswith("; 16 pairs")
     assert last == "interrupted"
-
-
-def test_after_ctrl_c_a_bar_without_a_state_is_erased(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of `arena verify`."""
-
-    def interrupted(screen: Screen) -> None:
-        with show_progress(1000):
-            until(lambda: "0/1000" in screen.text()[0])
-            raise KeyboardInterrupt
-
-    with terminal(monkeypatch, 24, 80) as screen, pytest.raises(KeyboardInterrupt):
-        interrupted(screen)
-    assert screen.text() == [""]
-
-
-def test_after_ctrl_c_a_log_has_the_last_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though the next line was not due."""
-    monkeypatch.setattr(progress_bar, "LINE_EVERY", 3600.0)
-    errors = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", errors)
-
-    def interrupted() -> None:
-        with show_progress(1000, 0, lambda: "16 pairs") as progressed:
-            progressed.add(32)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    (line,) = errors.getvalue().splitlines()
-    assert line.startswith("32 of 1,000 games, ")
-    assert line.endswith("; 16 pairs")
 
 
 def test_the_log_is_shown_above_the_bar(
@@ -162,12 +124,3 @@ def test_a_terminal_that_is_held_up_holds_up_no_run(monkeypatch: pytest.MonkeyPa
             file.write(f"\r{79 * 'x'}")
             file.flush()
     os.close(reader)
-
-
-def test_when_only_errors_are_shown_there_is_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """--quiet."""
-    errors = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", errors)
-    with show_progress(1000, 0, lambda: "a state", shown=False) as progressed:
-        progressed.add(400)
-    assert errors.getvalue() == ""

@@ -166,28 +166,6 @@ def counted(output: str) -> tuple[int, int]:
     return played, before
 
 
-@pytest.mark.study
-def test_workers_killed_repeatedly_change_nothing(arena: Arena, cup: Path) -> None:
-    """Each killed worker is replaced, no bot is blamed, and the bytes are the same."""
-    folder = cup.parent.parent
-    assert arena("run", "cup.yaml", "--out", "unbroken").returncode == 0
-    run = started(folder, "--workers", "2")
-    rng = Random(8)
-    killed: set[int] = set()
-    while len(killed) < 6:
-        workers = until(lambda: [w for w in workers_of(run) if w.pid not in killed])
-        assert run.poll() is None
-        time.sleep(rng.uniform(0.0, 0.1))
-        with suppress(psutil.Error):
-            worker = rng.choice(workers)
-            worker.kill()
-            killed.add(worker.pid)
-    _, errors = run.communicate(timeout=PATIENCE)
-    assert run.returncode == 0, errors
-    assert (cup / "faults.csv").read_text() == (folder / "unbroken" / "faults.csv").read_text()
-    assert digests(cup) == digests(folder / "unbroken")
-
-
 def write_waiting(folder: Path) -> Path:
     """Let the cup's own bot wait for a file, and return the file's place.
 
@@ -346,27 +324,6 @@ def test_a_missing_store_is_an_error(arena: Arena, played: Path) -> None:
     assert done.returncode == 2
     assert "results/cup: results, but no run.sqlite to go on from" in done.stderr
     assert digests(played) == before
-
-
-def test_a_place_that_cannot_be_written_is_named(arena: Arena, cup: Path) -> None:
-    """Even for root."""
-    done = arena("run", "cup.yaml", "--pairs", "5", "--out", "/proc/arena")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: /proc/arena: cannot be written")
-    assert not cup.exists()
-
-
-@pytest.mark.study
-def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: Path) -> None:
-    """Games, faults and manifest are equal row for row; no WAL file is left."""
-    dumps = []
-    for workers in ("1", "2"):
-        arena("run", "cup.yaml", "--pairs", "10", "--workers", workers, "--fresh")
-        assert not list(cup.glob("run.sqlite-*"))
-        with sqlite3.connect(cup / "run.sqlite") as database:
-            dumps.append(list(database.iterdump()))
-    assert dumps[0] == dumps[1]
-    assert len(dumps[0]) > 60
 
 
 class OneByOne:

@@ -11,10 +11,9 @@ from threading import Thread
 import pytest
 
 from arena.errors import InputError
-from arena.executors.local import LocalExecutor
-from arena.runs.judge_games import find_judge, judge_games, review_record
+from arena.runs.judge_games import review_record
 from arena.store.judge import JudgedGames
-from arena.tournament.judged import Judged, Recorded
+from arena.tournament.judged import Judged
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
 from tests.store.games import random_record
@@ -26,36 +25,6 @@ def deal_of(first: str, second: str, row: str) -> str:
     for card in parse_cards(first + second + row):
         left.remove(card)
     return first + second + row + to_text(bytes(left))
-
-
-@pytest.mark.study
-def test_it_is_what_a_crew_finds() -> None:
-    """The same numbers for the same name, and other worlds for another one.
-
-    The costliest decisions are judged by a second judge, too, whose numbers they then have.
-    """
-    record = random_record(Random(5))
-    game = Recorded("a/b/0/0", record.deal, record.actions)
-    with closing(JudgedGames(None)) as kept:
-        judge = find_judge("apprentice", 4, 3)
-        (crew,) = judge_games(judge, [game], kept, LocalExecutor(1), progress=False)
-    alike = zip(review_record(record, name="a/b/0/0", worlds=4, seed=3), crew, strict=True)
-    assert all(one == other or one.first == other.loss for one, other in alike)
-    again = review_record(record, name="a/b/1/0", worlds=4, seed=3)
-    once = [(one, other) for one, other in zip(again, crew, strict=True) if one.first is None]
-    assert any(one != other for one, other in once)
-
-
-@pytest.mark.study
-def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
-    """The numbers of a decision do not depend on what else is asked or comes later."""
-    record = random_record(Random(5), plies=24)
-    whole = review_record(record, worlds=4)
-    some = review_record(record, worlds=4, plies=[3, 20, 99])
-    assert some == [one for one in whole if one.ply in (3, 20)]
-    until_now = Record(record.deal, record.actions[:21])
-    assert review_record(until_now, worlds=4) == [one for one in whole if one.ply < 21]
-    assert review_record(Record(record.deal, ""), worlds=4) == []
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs import saving
 from arena.runs.run import run
-from arena.runs.verify import Difference, verify
+from arena.runs.verify import verify
 from arena.store.folder import RunFolder
 from arena.tournament.plan import Plan, Played
 from arena.tournament.rounds import Counts, Rounds
@@ -23,7 +23,6 @@ from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.rogues import write
-from tests.stores import forge
 
 SEEN: list[tuple[int, dict[int, Counts], list[str]]] = []
 
@@ -120,41 +119,6 @@ def test_the_same_bytes_for_any_workers_and_after_any_stop(cup: Tournament, tmp_
     assert verified[1].startswith("files: ")
 
 
-@pytest.mark.study
-def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_path: Path) -> None:
-    """A run that stops earlier than one before it has the games of a new one.
-
-    The later ones have looked more than once, so their intervals are wider.
-    """
-    looked = "standings", "verdicts"
-    longer = replace(cup, pairs=8, stop=None)
-    folder = RunFolder(tmp_path / "cup")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.undo()
-        patch.setattr(saving, "make_rounds", lambda tournament: Whole(tournament))
-        run(longer, LocalExecutor(2), folder, QUIET)
-        before = files(folder.path, *looked)
-    outcome = run(cup, LocalExecutor(2), folder, QUIET)
-    assert (outcome.played, outcome.kept) == (0, 24)
-    run(cup, LocalExecutor(2), RunFolder(tmp_path / "new"), QUIET)
-    assert files(folder.path, *looked) == files(tmp_path / "new", *looked)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(saving, "make_rounds", lambda tournament: Whole(tournament))
-        assert run(longer, LocalExecutor(2), folder, QUIET).played == 0
-    assert files(folder.path, *looked) == before
-
-
-class Whole(Closest):
-    """One round of all pairs."""
-
-    most = 1  # type: ignore[assignment]
-
-    def next(self, *_: object) -> list[PairRange]:
-        return [
-            PairRange(n, 0, self.tournament.pairs) for n in range(len(self.tournament.pairings))
-        ]
-
-
 @pytest.mark.slow
 def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: Path) -> None:
     """Its games of the round are forfeits by rule, and the next barrier knows it."""
@@ -173,13 +137,3 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: P
     verified = list(verify(tmp_path / "out", 2, LocalExecutor(1)))
     assert verified[0] == "games: 24 replayed"
     assert verified[1].startswith("files: ")
-
-
-@pytest.mark.slow
-def test_verify_knows_how_long_each_pairing_is(cup: Tournament, tmp_path: Path) -> None:
-    """A game more or less than the rounds have is a difference."""
-    run(cup, LocalExecutor(2), RunFolder(tmp_path), QUIET)
-    change = "DELETE FROM games WHERE (pairing, pair) IN (SELECT pairing, max(pair) FROM games)"
-    forge(tmp_path / "run.sqlite", change)
-    with pytest.raises(Difference, match="is missing"):
-        list(verify(tmp_path, 0, LocalExecutor(1)))

@@ -99,16 +99,6 @@ def test_a_command_says_that_it_is_not_finished(cup: Path, words: tuple[str, ...
     assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
 
 
-@pytest.mark.slow
-def test_a_page_of_the_run_says_so_first(cup: Path) -> None:
-    """The report that is written of it, for people who open the file only."""
-    assert run_here(cup.parent, "report", "cup").returncode == 0
-    lines = (cup / "report.md").read_text().splitlines()
-    assert lines[1] == "# cup: 4 bots, seed 1 (not finished)"
-    page = (cup / "report.html").read_text()
-    assert "<title>cup: 4 bots, seed 1 (not finished)</title>" in page
-
-
 def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

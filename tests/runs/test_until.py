@@ -12,21 +12,12 @@ import arena as library
 from arena.errors import InputError
 from tests.conftest import Arena, run_command
 from tests.kills import kill_often
-from tests.rogues import write
 from tests.tiers import few
 
 BOTS = "bots: [uniform, greedy, city_hunter, denier]\nseed: 4\n"
 KINDS = {
     "until": f"{BOTS}pairs: 4\nuntil: resolved\nmax_pairs: 24\n",
     "swiss": f"{BOTS}pairs: 5\nformat: swiss\nrounds: 3\n",
-}
-LONG = {  # for kills at random moments
-    "width": f"{BOTS}pairs: 20\nuntil: 30\nmax_pairs: 300\n",
-    "gauntlet": "bots: [greedy, city_hunter]\npanel: [denier, uniform]\nformat: gauntlet\n"
-    "pairs: 20\nuntil: resolved\nmax_pairs: 120\n",
-    "until": f"{BOTS}pairs: 20\nuntil: resolved\nmax_pairs: 400\n",
-    "swiss": "bots: [uniform, greedy, city_hunter, denier, majority, timing]\nseed: 4\npairs: 40\n"
-    "format: swiss\nrounds: 5\n",
 }
 
 
@@ -73,14 +64,6 @@ def check_kills(folder: Path, kills: int, counts: list[int]) -> None:
         assert files(folder / out) == whole
 
 
-@pytest.mark.study
-@pytest.mark.parametrize("kind", LONG)
-def test_ten_kills_change_no_byte(tmp_path: Path, kind: str) -> None:
-    """With 1, 2 and 7 workers."""
-    (tmp_path / "cup.yaml").write_text(LONG[kind])
-    check_kills(tmp_path, kills=10, counts=[1, 2, 7])
-
-
 @pytest.mark.slow
 def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_path: Path) -> None:
     """In words, as JSON and as a table of the library."""
@@ -102,29 +85,6 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     table = library.open(tmp_path / "results" / "even").unresolved
     assert table.to_dict("records") == document["unresolved"]
     assert library.run(["greedy", "uniform"], pairs=1, progress=False).unresolved.empty
-
-
-@pytest.mark.study
-def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
-    arena: Arena, tmp_path: Path
-) -> None:
-    """The games of before are kept, and the files are those of a run with all from the start."""
-    config = "pairs: 5\nuntil: resolved\nmax_pairs: 40\nbots: [uniform, denier, greedy"
-    (tmp_path / "cup.yaml").write_text(f"{config}]\n")
-    before = json.loads(arena("run", "cup.yaml", "--out", "cup", "--json").stdout)
-    after = json.loads(
-        arena("run", "cup.yaml", "--bot", "city_hunter", "--out", "cup", "--json").stdout
-    )
-    (tmp_path / "all.yaml").write_text(f"{config}, city_hunter]\nname: cup\n")
-    arena("run", "all.yaml", "--out", "all")
-    extended, whole = (files(tmp_path / name) for name in ("cup", "all"))
-    manifest = json.loads(extended.pop("manifest.json"))
-    assert manifest.pop("extended")
-    assert (manifest, extended) == (json.loads(whole.pop("manifest.json")), whole)
-    assert after["kept"] >= 2 * 3 * 5
-    assert after["played"] + after["kept"] == after["games"]
-    assert before["played"] + after["played"] >= after["games"]
-    assert arena("verify", "cup", "--sample", "1").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -161,35 +121,6 @@ def test_a_bad_target_is_refused(arena: Arena, tmp_path: Path, words: tuple[str,
         library.run(["greedy", "uniform"], pairs=1, until=words[1], progress=False)
 
 
-def test_a_panel_makes_no_swiss_tournament(arena: Arena, tmp_path: Path) -> None:
-    """--against is for a gauntlet."""
-    (tmp_path / "cup.yaml").write_text(KINDS["swiss"])
-    done = arena("run", "cup.yaml", "--against", "majority")
-    assert done.returncode == 2
-    assert "format: a Swiss tournament has no panel" in done.stderr
-
-
-@pytest.mark.study
-def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path: Path) -> None:
-    """Neither at the end nor by the column `group`."""
-    write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
-    bots = ["boom.py", "greedy", "even=greedy"]
-    (tmp_path / "cup.yaml").write_text(
-        json.dumps({"bots": bots, "pairs": 2, "max_faults": 3, "lane": "inproc"})
-    )
-    done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "4")
-    assert "in a pairing, but for boom, which had too many faults:" in done.stdout
-    table = library.open(tmp_path / "results" / "cup").standings.set_index("bot")["group"]
-    assert table[["greedy", "even"]].tolist() == ["a", "a"]
-    assert table.isna()["boom"]
-    (tmp_path / "two.yaml").write_text(
-        json.dumps({"bots": bots[:2], "pairs": 2, "max_faults": 3, "lane": "inproc"})
-    )
-    done = arena("run", "two.yaml", "--until", "10", "--max-pairs", "4")
-    assert "nothing to find out: boom had too many faults" in done.stdout
-    assert "resolved" not in done.stdout
-
-
 @pytest.mark.slow
 def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None:
     """It is in no table, and a warning says so."""
@@ -200,19 +131,3 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     (idle,) = {"greedy", "uniform", "denier"} - played
     wanted = f"not in the tables, because they have played no game: {idle}"
     assert document["warnings"] == [wanted]
-
-
-@pytest.mark.study
-def test_a_bot_that_finishes_no_game_is_not_decided_about(arena: Arena, tmp_path: Path) -> None:
-    """It gets no more pairs, however many faults it may have, and the end names it."""
-    write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
-    config = {"bots": ["boom.py", "greedy", "uniform"], "pairs": 2, "max_faults": 900}
-    (tmp_path / "cup.yaml").write_text(json.dumps(config | {"lane": "inproc"}))
-    done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "40")
-    assert "is told" not in done.stdout
-    assert "every two neighbours are told apart, but for boom, which finished no game" in (
-        " ".join(done.stdout.split())
-    )
-    games = library.open(tmp_path / "results" / "cup").games
-    assert (games[["bot", "opponent"]] == "boom").any(axis=1).sum() == 8
-    assert "not rated" in done.stdout

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -15,7 +15,6 @@ import msgspec
 import pytest
 
 import arena as library
-from arena import open as open_run
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -24,17 +23,13 @@ from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import Playing, run
-from arena.runs.verify import Difference, _is_same, spread, verify
+from arena.runs.verify import Difference, spread, verify
 from arena.store.folder import RunFolder
-from arena.store.store import Store
 from arena.tournament.keys import Venue
-from arena.tournament.match import Finished, result_of
-from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
-from arena.tournament.versions import minor, version_here
-from engine import STANDARD, State
-from engine.play import playout
+from arena.tournament.versions import version_here
+from engine import STANDARD
 from tests.conftest import Arena
 from tests.rogues import FOLDER, write
 from tests.stores import forge
@@ -203,18 +198,6 @@ def test_a_game_too_many_is_reported(out: Path) -> None:
     assert difference(out) == "run.sqlite: more games than the run has"
 
 
-def test_a_game_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
-    """raises has its ten faults in pairs 0 to 4, so it cannot win in pair 6."""
-    fixture = Fixture(Pairing("uniform", "raises"), 6, 1)
-    state = State(fixture.draw(0).deal)
-    playout(state, Random(1))
-    store = Store(out / "run.sqlite")
-    store.add(Played(Chunk(1, 6, 1), [result_of(Finished(state), 6, 1)], {}, 0.0))
-    store.commit()
-    store.close()
-    assert difference(out).startswith("run.sqlite: game uniform/raises/6/1: winner is 1, and")
-
-
 @pytest.mark.parametrize(
     ("seat", "statement"),
     few(
@@ -328,19 +311,6 @@ def test_a_run_of_another_version_is_not_called_forged(out: Path, part: str) -> 
 
 
 @pytest.mark.slow
-def test_a_patch_release_can_verify_what_another_one_wrote(out: Path) -> None:
-    """Its files have the same bytes, but for the version that the manifest and the report name."""
-    here, there = version_here(), f"{minor(version_here())}.77"
-    for name in ("manifest.json", "report.md"):
-        text = (out / name).read_text()
-        assert here in text
-        (out / name).write_text(text.replace(here, there))
-    (out / "report.html").unlink(missing_ok=True)
-    forge(out / "run.sqlite", "UPDATE run SET value = ?", (out / "manifest.json").read_text())
-    assert len([*verify(out, 0, HERE)]) > 1
-
-
-@pytest.mark.slow
 def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     """The records of their games are still replayed."""
     raises = write(tmp_path, "raises", RAISES)
@@ -427,29 +397,6 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_that_was_written_again_is_right(out: Path) -> None:
-    """It has the times of bots besides, which a run's own report has not."""
-    before = (out / "report.md").read_text()
-    open_run(out).report().save(out / "report.md")
-    assert (out / "report.md").read_text() != before
-    assert list(verify(out, 0, HERE))[1] == "files: 13 compared"
-
-
-def test_a_file_for_which_nothing_is_written_is_not_the_same(tmp_path: Path) -> None:
-    """One that is written differently is not, either."""
-    path = tmp_path / "x.md"
-    path.write_text("text")
-    place = tmp_path, path.name
-    assert not _is_same(*place, None)
-    assert _is_same(*place, lambda file: file.write("text"))
-    assert not _is_same(*place, lambda file: file.write("texts"))
-
-
-FLIPS = 500
-FILES = ("games.csv", "faults.csv", "standings.csv")
-
-
-@pytest.mark.slow
 def test_every_command_names_a_flipped_action(arena: Arena, tmp_path: Path) -> None:
     """In one line that says what can be done; the status is 2, and no file is changed."""
     (tmp_path / "cup.yaml").write_text("name: out\nseed: 0\npairs: 2\nbots: [uniform, greedy]\n")
@@ -467,45 +414,6 @@ def test_every_command_names_a_flipped_action(arena: Arena, tmp_path: Path) -> N
     assert (folder / "games.csv").read_bytes() == before
 
 
-class Copies:
-    """An executor that copies the folder of the run, as kill -9 would leave it, in the middle."""
-
-    def __init__(self, folder: Path, target: Path) -> None:
-        self.folder = folder
-        self.target = target
-
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
-        for number, played in enumerate(HERE.play(plan, tournament, log)):
-            if number == 3:
-                shutil.copytree(self.folder, self.target)
-            yield played
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("kind", ["finished", "killed"])
-def test_of_many_flips_none_is_silently_wrong(tmp_path: Path, kind: str) -> None:
-    """Neither for who opens or verifies the folder nor for the run that goes on with it."""
-    raises = inproc(write(tmp_path, "raises", RAISES))
-    bots = [resolve("uniform"), resolve("greedy"), raises]
-    cup = Tournament("out", 0, 30, bots, STANDARD, max_faults=20)
-    copies = Copies(tmp_path / "finished", tmp_path / "killed")
-    run(cup, copies, RunFolder(tmp_path / "finished"), QUIET)
-    whole = {name: (tmp_path / "finished" / name).read_bytes() for name in FILES}
-    games = library.open(tmp_path / "finished").games
-    folder = tmp_path / "flipped"
-    for number in range(FLIPS):
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(tmp_path / kind, folder)
-        flip(folder, Random(number))
-        read = is_used(lambda: library.open(folder).games)
-        if read is not None:
-            assert len(read.merge(games)) == len(read)
-            assert len(read) == len(games) or kind == "killed"
-        is_used(lambda: list(verify(folder, 2, HERE)))
-        if is_used(lambda: run(cup, HERE, RunFolder(folder), QUIET)):
-            assert {name: (folder / name).read_bytes() for name in FILES} == whole
-
-
 def flip(folder: Path, rng: Random) -> None:
     """Flip a bit of a store or of its log."""
     files = sorted(path for path in folder.glob("run.sqlite*") if path.suffix != ".sqlite-shm")
@@ -513,10 +421,3 @@ def flip(folder: Path, rng: Random) -> None:
     content = bytearray(file.read_bytes())
     content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
     file.write_bytes(content)
-
-
-def is_used(use: Callable[[], Any]) -> Any:
-    """Return what comes of using a folder, None where it is refused."""
-    with suppress(InputError):
-        return use()
-    return None

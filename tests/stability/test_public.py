@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import arena
 from arena.tournament.versions import minor, version_here
 from tests.stability import BYTES, MADE, PUBLIC
-from tests.stability.public import _class, _signature, public
+from tests.stability.public import public
 from tests.stability.sample import hashes, made, make
 
 _GONE = """\
@@ -96,61 +95,4 @@ def test_the_bytes_for_a_seed_are_those_of_the_minor_version(
         f"in CHANGELOG.md (docs/stability.md): raise it in pyproject.toml, and {again}. If the "
         "deals have changed, raise FORMAT in arena/store/database.py and "
         "arena/addons/league/ledger.py."
-    )
-
-
-OLD = [
-    "arena.f: function",
-    "arena.f argument 0 a: int",
-    "config Config.pairs {}",
-    "arena x: command",
-]
-COMPLAINTS = {
-    "the same": (OLD, ""),
-    "a parameter less": ([OLD[0], *OLD[2:]], _GONE),
-    "another type": ([OLD[0], "arena.f argument 0 a: str", *OLD[2:]], _GONE),
-    "a name more": ([*OLD, "arena.g: function", "arena.g argument 0 a: int"], _NEW),
-    "an optional parameter more": ([*OLD, "arena.f keyword b: int = 0"], _NEW),
-    "a required parameter more": ([*OLD, "arena.f keyword b: int"], _BREAKS),
-    "further arguments": ([*OLD, "arena.f keyword *rest: int"], _NEW),
-    "a required key more": ([*OLD, "config Config.seed required {}"], _BREAKS),
-    "an optional key more": ([*OLD, 'config Config.seed {"default": 0}'], _NEW),
-    "a required option more": ([*OLD, "arena x --y VALUE required"], _BREAKS),
-    "an option more": ([*OLD, "arena x --y VALUE"], _NEW),
-}
-
-
-@pytest.mark.parametrize("case", COMPLAINTS)
-def test_what_is_taken_away_is_told_from_what_is_added(case: str) -> None:
-    """And a parameter that every caller has to add from one with a default."""
-    now, text = COMPLAINTS[case]
-    assert complain(OLD, now).startswith(text)
-    assert bool(complain(OLD, now)) == bool(text)
-
-
-class Planted(Exception):
-    """A class with one of each kind of member."""
-
-    def method(self, first: int, /, second: str = "x", *rest: int, only: bool = False) -> None:
-        """Do nothing."""
-
-    @property
-    def value(self) -> int:
-        """A value."""
-        return 0
-
-
-def test_a_signature_is_listed_parameter_by_parameter() -> None:
-    """With kind, type and default, in the text of the source."""
-    assert [*_class("engine.Planted", Planted)] == [
-        "engine.Planted.method: method",
-        "engine.Planted.method argument 0, unnamed, first: int",
-        "engine.Planted.method argument 1 second: str = 'x'",
-        "engine.Planted.method keyword *rest: int",
-        "engine.Planted.method keyword only: bool = False",
-        "engine.Planted.value: property",
-        "engine.Planted.value -> int",
-    ]
-    assert "arena.open argument 0 folder: str | os.PathLike[str]" in _signature(
-        "arena.open", arena.open
     )

@@ -191,17 +191,6 @@ def test_equal_bots_are_rarely_ever_told_apart(name: str) -> None:
     assert play_runs(name, "resolved", 30, most=60, workers=1).wrong < 0.15
 
 
-@pytest.mark.slow
-def test_without_correction_equal_bots_are_told_apart() -> None:
-    """The simulation sees it where a run is wrong: one error is passed at some look."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "arena.statistics.verdicts.boundary", lambda information, _: 0 * information + 1
-        )
-        ended = play_runs("2 equal", "resolved", 20, first=5, most=60, workers=1)
-    assert ended.wrong > 0.3
-
-
 @pytest.mark.study
 @pytest.mark.parametrize("name", CASES)
 def test_runs_that_stop_are_wrong_in_one_run_of_twenty_at_most(name: str) -> None:
@@ -279,13 +268,6 @@ def test_odd_counts_have_intervals(
 def test_the_truth_is_rarely_ever_missed(shape: list[float]) -> None:
     """At most 5 % of runs; 100 runs, in which 12 would be an accident of 1 in 400."""
     assert sequences.ever_missed(shape, runs=100, pairs=300) < 0.12
-
-
-def test_an_interval_for_one_look_is_missed_far_more_often() -> None:
-    """With a threshold of 2 in place of 40 the simulation does see runs that miss."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequences, "ALPHA", 1.0)
-        assert sequences.ever_missed(sequences.SHAPES["even bots"], runs=100, pairs=300) > 0.3
 
 
 @pytest.mark.study

@@ -69,11 +69,3 @@ def test_so_they_do_where_the_panel_are_near_copies(bots: int, rule: str, copies
     arrivals = [arrive(bots, rule, run, copies) for run in range(200)]
     for number in range(len(BUDGETS)):
         assert np.mean([one.covered[number] for one in arrivals]) >= 0.87
-
-
-@pytest.mark.slow
-def test_an_interval_narrows_with_the_pairs() -> None:
-    """In one arrival; and one that is uniform is wider than one that chooses."""
-    chosen, uniform = (arrive(50, rule, 0) for rule in ("greatest drop", "uniform"))
-    assert chosen.half == sorted(chosen.half, reverse=True)
-    assert chosen.half[3] < uniform.half[3]

@@ -141,16 +141,6 @@ def test_a_cycle_is_named() -> None:
     assert describe_cycle(RING) == ["a", "b", "c", "a"]
 
 
-def test_without_a_cycle_none_is_named() -> None:
-    """Bots in one order, bots that are all even, and no bots."""
-    for made in (
-        field_of_all("abc", [WINS] * 3),
-        field_of_all("abc", [EVEN] * 3),
-        Field([], [], []),
-    ):
-        assert describe_cycle(made) == []
-
-
 def test_a_cycle_of_four_is_found_where_no_three_make_one() -> None:
     """d and e met only each other."""
     pairings = [Pairing(*two) for two in ("ab", "bc", "cx", "xa", "de")]
@@ -236,13 +226,6 @@ def test_what_no_other_game_tests_is_empty() -> None:
     assert np.isfinite(table[["expected", "residual"]].to_numpy()).all()
     assert not find_misfits(chain)
     assert not chain.residuals.tested
-
-
-def test_a_field_without_games_has_no_residuals() -> None:
-    """The table has its columns, and no rows."""
-    empty = Field([], [], [])
-    assert pd.DataFrame(make_residuals(empty)).empty
-    assert not find_misfits(empty)
 
 
 def test_misfits_are_named_from_the_bot_that_comes_first_the_worst_first() -> None:

@@ -22,7 +22,6 @@ from arena.statistics.wording import write_chance, write_ends, write_estimate, w
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from tests import ROOT
 
 
 def game(pair: int, seat: int, winner: int | None, fault: Fault | None = None) -> GameResult:
@@ -69,9 +68,6 @@ def test_what_cannot_be_said_is_none() -> None:
     assert found.elo_low < 150
 
 
-WRITTEN_ELSEWHERE = {"arena/statistics/wording.py": 1}
-
-
 @pytest.mark.parametrize(
     ("found", "text"),
     [
@@ -107,15 +103,6 @@ def test_a_lead_that_is_surely_above_0_is_not_written_as_0(low: float, more: flo
 def test_an_end_that_is_not_finite_is_none() -> None:
     """Whoever has it: a table has None or nan, an estimate an infinity."""
     assert {write_ends(3.0, end) for end in (None, nan, inf)} == {"at least 3"}
-
-
-def test_no_other_module_writes_an_interval() -> None:
-    """As two numbers in braces with two dots between them."""
-    found = {
-        path.relative_to(ROOT).as_posix(): len(re.findall(r"\}\.\.\{", path.read_text("utf-8")))
-        for path in (ROOT / "arena").rglob("*.py")
-    }
-    assert {name: number for name, number in found.items() if number} == WRITTEN_ELSEWHERE
 
 
 def test_log_odds_and_chances_are_those_of_scipy() -> None:

@@ -131,28 +131,6 @@ def test_numbers_and_gaps_stay_what_they_are() -> None:
     assert file.getvalue() == "a,b,c,d,e\n-1,-0.5,-3,'-4,-5\n2,,,,\n"
 
 
-def test_all_csv_files_are_written_in_one_place() -> None:
-    """No other module of the arena writes CSV."""
-    sources = [path for path in (ROOT / "arena").rglob("*.py") if "static" not in path.parts]
-    writing = {
-        path.name for path in sources if re.search(r"to_csv\(|csv\.writer\(", path.read_text())
-    }
-    assert writing == {"csv_files.py"}
-
-
-@pytest.mark.slow
-def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:
-    """As it takes a text that begins with =."""
-    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
-    sheet = openpyxl.Workbook().active
-    sheet.append(["=1+1"])
-    for path in folder.rglob("*.csv"):
-        for row in read(path):
-            sheet.append(row)
-    kinds = [cell.data_type for row in sheet.iter_rows() for cell in row if cell.value]
-    assert kinds.count("f") == 1
-
-
 AB = Pairing("a", "b")
 
 
@@ -214,15 +192,6 @@ def test_the_guilty_bot_is_the_loser_in_either_seat() -> None:
     assert [row["bot"] for row in faults] == ["b", "a", "b", "a"]
 
 
-def test_the_last_lines_of_the_evidence_are_kept() -> None:
-    """Four of the traceback, where the exception is, and ten of the output."""
-    traceback = "Traceback:\n  File one\n    a()\n  File two\n    b()\nValueError: boom\n"
-    output = "".join(f"line {number}\n" for number in range(12))
-    (row,) = rows((0, 0, Fault("exception", "boom", traceback, output)))
-    assert row["traceback"] == "a() | File two | b() | ValueError: boom"
-    assert row["output"] == " | ".join(f"line {number}" for number in range(2, 12))
-
-
 def test_a_forfeit_by_rule_has_no_command() -> None:
     """There is no game to play again."""
     (row,) = rows((0, 0, Fault(BY_RULE, "not played")))
@@ -244,13 +213,6 @@ def test_an_empty_cell_is_none_in_a_row() -> None:
     assert TABLE["games"][1] == EMPTY
     for name in CELLS:
         assert is_known(TABLE[name]).tolist() == [True, False, True, True, True]
-
-
-def test_a_frame_and_back_changes_no_cell() -> None:
-    """Whole numbers stay whole where one of them is missing."""
-    assert TABLE.frame["games"].dtype == "Int64"
-    assert Columns.of(TABLE.frame).rows() == TABLE.rows()
-    assert Columns.of(pd.DataFrame({"n": [10**30]})).rows() == [(10**30,)]
 
 
 @pytest.mark.parametrize("rows", [slice(0), slice(1, 2), slice(None)])

@@ -23,7 +23,6 @@ from arena.errors import ArenaError, InputError
 from arena.store.database import SqliteFile
 from arena.store.folder import WINS, RunFolder, home_of, locate, make_place
 from arena.store.judge import JudgedGames
-from arena.store.reader import read_run
 from tests.conftest import run_here
 
 
@@ -217,13 +216,6 @@ def test_details_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
     assert not [*elsewhere.iterdir()]
 
 
-@pytest.mark.parametrize("place", ["details", "details/wins.csv", "games.csv"])
-def test_a_part_of_a_run_names_its_folder(duel: Path, place: str) -> None:
-    """Where a run is wanted."""
-    with pytest.raises(InputError, match=f"of a run; name its folder: {duel}$"):
-        read_run(duel / place)
-
-
 @pytest.fixture
 def cup(duel: Path, tmp_path: Path) -> Path:
     """Return a copy of the folder of a run that has ended, which a test may change."""
@@ -275,21 +267,6 @@ def test_the_file_that_does_not_fit_is_named(tmp_path: Path, write: Callable[[Pa
         write(tmp_path)
     assert Path(caught.value.filename).name == "wins.csv"
     assert not [*tmp_path.rglob("*wins*")]
-
-
-def fill_line(*_: object) -> str:
-    """Fail as the writing of a line does."""
-    raise OSError(*FULL)
-
-
-def test_a_command_says_which_file_does_not_fit(
-    duel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In one line, with status 2."""
-    monkeypatch.setattr("arena.store.reader.to_line", fill_line)
-    done = run_here(tmp_path, "export", str(duel), "-o", "games.jsonl")
-    assert done.stderr == "error: games.jsonl: No space left on device\n"
-    assert done.returncode == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.errors import columns
-from arena.tables.summary import names_on_page, short_names
+from arena.tables.summary import short_names
 from tests.reports.runs import HOSTILE, VARIANTS
 
 KEYS = st.sampled_from(["depth", "exploration", "iterations", "a", "ab"])
@@ -65,10 +65,3 @@ def test_a_long_label_lacks_a_piece_in_the_middle(
     """Those that are alike then have a number."""
     found = short_names(labels, width)
     assert [found.of(label) for label in labels] == names
-
-
-def test_40_variants_have_40_names_beside_a_chart() -> None:
-    """A bot without parameters has its own."""
-    names = names_on_page(VARIANTS)
-    assert len({*names.short.values()}) == len(VARIANTS)
-    assert names.of("greedy") == "greedy"

@@ -223,15 +223,6 @@ def test_a_newcomer_finds_its_place_with_fewer_pairs() -> None:
     assert sum(cost.pairs for cost, _ in costs) < 3 * 1000
 
 
-@pytest.mark.study
-@pytest.mark.parametrize("elo", [1300.0, 1400.0])
-def test_a_newcomer_finds_its_place_with_fewer_pairs_in_many_ladders(elo: float) -> None:
-    """40 simulated ladders."""
-    costs = [find_place(elo, run) for run in range(40)]
-    assert sum(not cost.right for two in costs for cost in two) <= 4
-    assert sum(cost.pairs for cost, _ in costs) < 0.9 * sum(cost.pairs for _, cost in costs)
-
-
 STOP = Sprt(0.0, 30.0, 0.05, 0.05, 400)
 NONE = (0,) * 9
 

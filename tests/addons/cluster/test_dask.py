@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import signal
-import socket
-import threading
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -136,24 +134,6 @@ def test_where_no_scheduler_answers_it_says_so(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.slow
-def test_a_web_server_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line, whatever answers at the address."""
-    monkeypatch.setattr(pools, "_CONNECT", "2s")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def answer() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-        threading.Thread(target=answer, daemon=True).start()
-        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        match = f"^no Dask scheduler answers at {address}: [^\n]+$"
-        with pytest.raises(InputError, match=match), open_executor(dask(address)):
-            pass
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -173,17 +153,5 @@ def test_a_scheduler_file_that_names_none_is_named(
     with (
         pytest.raises(InputError, match=f"scheduler.json: {reason}"),
         open_executor(Venue(executor=choice)),
-    ):
-        pass
-
-
-def test_where_no_scheduler_is_named_it_says_what_names_one() -> None:
-    """The two options, and the variable."""
-    from dask import config
-
-    with (
-        config.set({"scheduler-address": None}),
-        pytest.raises(InputError, match=r"--scheduler-file FILE or .*DASK_SCHEDULER_ADDRESS"),
-        open_executor(Venue(executor="dask")),
     ):
         pass

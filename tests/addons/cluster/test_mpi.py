@@ -149,33 +149,6 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     assert files(cup) == files(folder / "alone")
 
 
-@pytest.mark.slow
-@needs_mpi
-def test_ranks_that_no_pool_holds_are_told_how_to_start(folder: Path) -> None:
-    """Each would play the whole run."""
-    done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: executor mpi: start it with mpirun -n 3 python -m mpi4py.futures -m arena ...\n",
-    )
-
-
-@pytest.mark.slow
-def test_without_mpi4py_the_message_names_the_extra(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is one line."""
-    (folder / "mpi4py.py").write_text(
-        "raise ModuleNotFoundError(\"No module named 'mpi4py'\", name='mpi4py')\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'\n",
-    )
-
-
 @pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])
 def test_a_rank_that_would_play_alone_is_refused(
     folder: Path, mpi: str, arena: Arena, monkeypatch: pytest.MonkeyPatch

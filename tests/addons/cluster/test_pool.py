@@ -183,17 +183,6 @@ def test_a_machine_that_lacks_something_ends_the_run() -> None:
         games(play(Scripted(play_call)))
 
 
-def test_an_executor_that_was_shut_down_plays_nothing() -> None:
-    """As one of concurrent.futures whose processes have died."""
-
-    class Closed(Scripted):
-        def submit(self, *_: Any, **__: Any) -> Future[Any]:
-            raise RuntimeError("cannot schedule new futures after shutdown")
-
-    with pytest.raises(NoSites, match="after shutdown"):
-        games(play(Closed()))
-
-
 def test_that_there_is_no_machine_is_said_once_and_then_ends_the_run(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,16 +193,6 @@ def test_that_there_is_no_machine_is_said_once_and_then_ends_the_run(
     assert said == ["there is no machine; waiting up to 0.1 s for one"]
     counts = iter([0, 0, 0])
     assert len(games(play(Scripted(), count=lambda: next(counts, 1)))) == 2 * PAIRS
-
-
-def test_closed_early_it_cancels_its_calls() -> None:
-    """No call begins any more."""
-    executor = Scripted()
-    playing = play(executor)
-    next(playing)
-    executor.silent = True
-    playing.close()  # type: ignore[attr-defined]
-    assert all(future.done() for future in executor.futures)
 
 
 def test_what_workers_log_is_repeated_under_the_name_of_their_machine() -> None:

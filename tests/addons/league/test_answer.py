@@ -131,16 +131,6 @@ def test_games_in_which_it_was_out_of_time_are_listed(
 
 
 @pytest.mark.slow
-def test_other_rules_have_no_judge(tmp_path: Path) -> None:
-    """The rest of the answer is there."""
-    with a_league(tmp_path / "club", round_pairs=20, rules={"set_bonus": 4}) as league:
-        play(league)
-        found = why(league, "uniform", VENUE)
-        assert (found.judged, found.costly) == (0, {})
-        assert found.waiting > 0
-
-
-@pytest.mark.slow
 def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> None:
     """Without a name it is one clear line."""
     folder = str(club.folder)

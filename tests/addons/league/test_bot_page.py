@@ -17,7 +17,6 @@ from arena.addons.league.ledger import RatingRow, Result, Version
 from arena.addons.league.shown import (
     Standing,
     find_change,
-    format_standings,
 )
 from arena.reports.blocks import Report, Section, Table, Text
 from arena.statistics.difference import Values, compare_means
@@ -144,24 +143,6 @@ def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:
     assert not [*bot_page._costliest(None, []), *bot_page._pick_costly(run, None)]
 
 
-def test_the_tables_have_the_numbers_of_the_games() -> None:
-    """Each opponent once, the strongest first; shares are of all games, a draw counts for both."""
-    report = bot_report(league(), "mine", [])
-    (strong, weak) = rows(report, "opponents")
-    assert strong[:4] == ("strong", 1, 20, 0.0)
-    assert strong[4:] == pytest.approx((0.24025, -24.025), abs=1e-3)
-    assert weak[:4] == ("weak", 1, 40, 0.875)
-    assert weak[4:] == pytest.approx((0.64006, 23.494), abs=1e-3)
-    profile = {row[0]: row[1:] for row in rows(report, "profile")}
-    assert profile == {
-        "city": (6, 0, 6 / 120, 0.0),
-        "points": (30, 20, 30 / 120, 20 / 120),
-        "tiebreak": (10, 3, 10 / 120, 3 / 120),
-        "draw": (10, 10, 10 / 120, 10 / 120),
-        "forfeit": (1, 40, 1 / 120, 40 / 120),
-    }
-
-
 def test_every_version_has_its_rating_and_its_faults() -> None:
     """The newest first, and its rating after each round; a version without games has none."""
     report = bot_report(league(), "mine", [standing()])
@@ -183,18 +164,6 @@ def standing(**changes: Any) -> Standing:
     """Return the standing of the bot."""
     numbers = (1500.0, 1470.0, 1530.0, 1490.0, 1260, "a", "active", "")
     return Standing(3, "mine", 2, "Ann", *numbers)._replace(**changes)
-
-
-def test_the_standings_are_lines_for_a_terminal() -> None:
-    """A bot without games has its note in place of numbers; a suspended one says where to look."""
-    suspended = standing(rank=None, state="suspended", note="suspended: late", bot="n" * 40)
-    waiting = standing(elo=None, note="plays in the next round")
-    lines = list(format_standings([standing(), waiting, suspended]))[1:]
-    assert lines[0].split() == ["3", "mine", "2", "1500", "1470..1530", "1490", "1,260", "a"]
-    assert lines[1].split(maxsplit=3) == ["3", "mine", "2", "plays in the next round"]
-    assert lines[2].startswith("   -  nnnn")
-    assert lines[3] == "      suspended: late; see `arena league show`"
-    assert max(map(len, lines)) <= 80
 
 
 def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:

@@ -38,7 +38,6 @@ from tests import ROOT
 from tests.addons.league.small import a_league, accept, settings, write_bot
 from tests.conftest import Arena
 from tests.markdown import blocks
-from tests.tiers import few
 from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "league.md").read_text(encoding="utf-8")
@@ -170,28 +169,6 @@ def fail(*_: object, **__: object) -> None:
     raise ArenaError("no room")
 
 
-def test_a_league_of_one_bot_has_something_left_to_do(tmp_path: Path) -> None:
-    """No round can be played; its pages are written all the same."""
-    with a_league(tmp_path / "club", panel=["uniform"]) as league:
-        found = served(league, rounds=1)
-        assert (found.rounds, found.is_unfinished) == (0, True)
-
-
-@pytest.mark.parametrize(
-    "words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")], 1)
-)
-def test_the_command_ends_by_itself_with_times_and_a_summary(
-    words: tuple[str, ...], tmp_path: Path, arena: Arena
-) -> None:
-    """Every line has its time; the status is 0."""
-    make_league(tmp_path / "club", settings(round_pairs=20))
-    done = arena("league", "serve", "club", "--workers", "1", *words)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    assert all(LINE.fullmatch(line) for line in lines)
-    assert re.search(r"Z 0 accepted, 0 refused, 0 wait in the inbox; \d+ rounds?, ", lines[-1])
-
-
 def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(
     tmp_path: Path, arena: Arena
 ) -> None:
@@ -289,22 +266,6 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_pa
         "submissions count again",
         "submissions counted until 2026-11-24 12:00:00 UTC",
     ]
-
-
-@pytest.mark.slow
-def test_a_check_that_ends_after_the_deadline_does_not_count(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The league was frozen while it went on."""
-
-    def late(order: Order, *_: object, **__: object) -> Iterator[Item]:
-        freeze(league)
-        yield from accept(order)
-
-    monkeypatch.setattr(submission, "run_check", late)
-    with pytest.raises(Closed):
-        league.desk.submit(str(write_bot(tmp_path, "ann", 1)), "ann")
-    assert len(league.ledger.versions()) == 3
 
 
 @pytest.mark.slow

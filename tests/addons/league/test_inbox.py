@@ -13,7 +13,7 @@ import pytest
 from arena.addons.league import inbox, submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError
 from tests.addons.league.small import NOON, a_league, accept, write_bot
 
 
@@ -156,27 +156,6 @@ def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
     assert told[0] == "accepted: mine 1, by mine"
     assert told[1].startswith("refused: deep: ")
     assert waiting(league) == []
-
-
-@pytest.mark.slow
-def test_a_league_plays_between_long_checks(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many bots lie there: the others are taken before the next rounds, none is lost."""
-    for number in range(3):
-        drop(league, f"bot{number}", number)
-    monkeypatch.setattr(inbox, "LONGEST", -1.0)
-    assert (take(league), len(waiting(league))) == ([], 3)
-    monkeypatch.setattr(inbox, "LONGEST", 60.0)
-    assert len(take(league)) == 3
-
-
-def test_an_inbox_that_is_no_folder_is_named(league: League) -> None:
-    """In one line."""
-    (league.folder / "inbox").rmdir()
-    (league.folder / "inbox").touch()
-    with pytest.raises(InputError, match="club/inbox: cannot be a folder: File exists"):
-        take(league)
 
 
 @pytest.mark.slow

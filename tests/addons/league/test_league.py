@@ -19,7 +19,6 @@ from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_ratings import choose_meetings
-from arena.addons.league.league_settings import Settings, read_settings
 from arena.addons.league.league_tables import REPLACED, SUSPENDED, WITHDRAWN
 from arena.addons.league.shown import (
     format_history,
@@ -32,7 +31,6 @@ from arena.executors.local import LocalExecutor
 from arena.store.reader import read_run
 from tests.addons.league.small import NOON, a_league, accept, play, settings, write_bot
 from tests.conftest import run_here
-from tests.tiers import few
 from tests.waiting import until
 
 FAULTY = '''"""Fail in every game."""
@@ -87,23 +85,6 @@ def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
             seen.append((tables(league), games(league), standings(league)))
     assert seen[0] == seen[1]
     assert len(seen[0][1]) == 3 * 120
-
-
-@pytest.mark.slow
-def test_who_was_accepted_first_changes_no_meeting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Several checks at a time end in any order."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    plans = []
-    for names in ("abc", "cba"):
-        with a_league(tmp_path / names, round_pairs=20) as league:
-            for name in names:
-                bot = write_bot(tmp_path, name, ord(name))
-                league.desk.submit(str(bot), name)
-            plans.append(league._plan(20).meetings)
-    assert len(plans[0]) == 3
-    assert plans[0] == plans[1]
 
 
 @pytest.mark.slow
@@ -202,27 +183,6 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         )
         league.desk.submit(str(write_bot(tmp_path)), "faulty", "Ann")
         assert league.find("faulty")[0].state == REPLACED
-
-
-@pytest.mark.slow
-def test_bots_that_nobody_has_beaten_meet_one_another(tmp_path: Path) -> None:
-    """Their ratings have no upper end; games against the weak would tell nothing of them."""
-    with a_league(tmp_path / "club", panel=["uniform", "greedy"]) as league:
-        for name, bot in (("one", "majority"), ("two", "timing")):
-            league.desk.submit(bot, name)
-        play(league)
-        with league.ledger.changing():
-            league.ledger.connection.execute(
-                "UPDATE ratings SET high = NULL, elo = 1900 WHERE version IN (3, 4)"
-            )
-            league.ledger.connection.execute(
-                "UPDATE ratings SET low = elo - 5, high = elo + 5 WHERE version IN (1, 2)"
-            )
-        assert not league.is_precise()
-        meetings = league._plan(60).meetings
-    met = {tuple(meeting[:2]) for meeting in meetings}
-    assert ("one", "two") in met
-    assert ("uniform", "greedy") not in met
 
 
 @pytest.mark.slow
@@ -391,21 +351,6 @@ def test_wrong_settings_are_named_with_their_place(tmp_path: Path, text: str, wh
     assert why in str(caught.value)
 
 
-def test_all_settings_are_those_that_were_asked_for(tmp_path: Path) -> None:
-    """Of a new league: what is written is what is read, whatever was changed."""
-    changes = {
-        **{"seed": 9, "rules": {"set_bonus": 0}, "lane": "process", "panel": ["greedy"]},
-        **{"limits": {"decision": 0.5, "idle": 3.0}, "round_pairs": 50, "bot_seconds": 7.5},
-        **{"target": 22.5, "max_faults": 3, "a_day": 4, "most_megabytes": 5},
-        **{"check_games": 6, "check_seconds": 99.5, "private_addresses": True},
-    }
-    asked = settings(**changes)
-    assert {*changes} == {*Settings.__struct_fields__}
-    assert all(getattr(asked, name) != getattr(Settings(), name) for name in changes)
-    make_league(tmp_path / "club", asked)
-    assert read_settings(tmp_path / "club") == asked
-
-
 def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) -> None:
     """And what fails leaves nothing."""
     (tmp_path / "there").mkdir()
@@ -420,20 +365,3 @@ def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) ->
         League(tmp_path / "club")
     with pytest.raises(InputError, match="the name of a league's folder is UTF-8"):
         make_league(tmp_path / os.fsdecode(b"\xff"), settings())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", few(["cmd:x", "year=2026", "~x", "a (b)"], 0, 1))
-def test_a_league_may_have_any_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Also one that would be a part of a bot's spec: its bots are files of its folder."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.chdir(tmp_path)
-    with a_league(Path(name)) as league:
-        league.desk.submit(str(write_bot(tmp_path)), "mine")
-        (league.folder / "inbox").mkdir()
-        write_bot(league.folder / "inbox", "yours", 1)
-        assert [*take_all(league, lambda _: None, 0.0)] == ["yours"]
-        play(league)
-        assert {"mine", "yours"} <= {*league.ledger.plan(1).versions}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import arena
-from tests.conftest import Arena, run_here
+from tests.conftest import Arena
 
 NEW = (
     "league",
@@ -133,50 +132,3 @@ def test_a_mistake_is_one_line_with_status_2(club: Arena, words: tuple[str, ...]
     assert line.startswith("error: ")
     assert why in line
     assert club("league", "show", "club").stdout == before
-
-
-def test_the_bare_group_shows_its_help(arena: Arena) -> None:
-    """Every command on a line that is whole."""
-    done = arena("league")
-    assert done.returncode == 0
-    assert done.stdout == arena("league", "--help").stdout
-    assert "..." not in done.stdout.partition("Commands:")[2]
-
-
-SMALL = {
-    "seed": 3,
-    "lane": "process",
-    "panel": ["uniform", "greedy", "majority"],
-    "round_pairs": 60,
-}
-
-
-@pytest.mark.slow
-def test_a_program_and_the_command_see_one_league(tmp_path: Path) -> None:
-    """What one of them does the other one goes on with."""
-    club = arena.league(tmp_path / "club", new=SMALL)
-    assert club.submit("greedy(patience=11)", "patient", by="Ann") == 1
-    assert (club.round, club.spread, club.precise) == (0, None, False)
-    assert club.play(rounds=2, workers=1) == 2
-    done = run_here(tmp_path, "league", "show", "club")
-    shown = [line.split()[1] for line in done.stdout.splitlines()[1:5]]
-    assert shown == list(club.standings["bot"])
-    assert list(club.ratings("patient")["round"]) == [1, 2]
-    assert club.page().is_file()
-    club.withdraw("patient", by="Ann")
-    assert "patient" not in set(club.standings["bot"])
-    assert club.spread is not None
-
-
-@pytest.mark.slow
-def test_what_is_wrong_is_said_as_by_the_command(tmp_path: Path) -> None:
-    """A setting, a name, and a folder that is taken."""
-    with pytest.raises(arena.InputError, match="unknown key 'pannel'; did you mean 'panel'"):
-        arena.league(tmp_path / "club", new={"pannel": []})
-    club = arena.league(tmp_path / "club", new=SMALL)
-    with pytest.raises(arena.InputError, match="something already"):
-        arena.league(tmp_path / "club", new=SMALL)
-    with pytest.raises(arena.InputError, match="the same as greedy 1 of arena"):
-        club.submit("greedy", "mine")
-    with pytest.raises(arena.InputError, match="no bot 'mine'"):
-        club.withdraw("mine")

@@ -79,15 +79,6 @@ def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:
     assert all({*of_bot(chosen, new)} == {0, 1, 2} for new in range(3, 11))
 
 
-def test_in_a_small_league_it_meets_all() -> None:
-    """And then more of those that tell most: the bots of its own strength."""
-    bots = [known(900), known(1500), known(2100), NEW]
-    chosen = of_bot(choose_meetings(bots, played(4, 500, new=1), 0.0, 30 * BLOCK, 15.0), 3)
-    assert {*chosen} == {0, 1, 2}
-    assert chosen[1] > chosen[0]
-    assert chosen[1] > chosen[2]
-
-
 def test_a_large_spread_makes_opponents_equal() -> None:
     """Many pairs against one opponent do not tell how others would play."""
     bots = [known(1500), known(1750), known(1250), NEW]
@@ -149,14 +140,6 @@ def test_a_fast_opponent_is_preferred_and_a_slow_bot_has_a_budget() -> None:
     chosen = choose_meetings([known(), known(), slow], played(3, 0), 38.0, 30 * BLOCK, 15.0)
     assert sum(of_bot(chosen, 2).values()) == 2 * BLOCK
     assert sum(chosen.values()) == 30 * BLOCK
-
-
-def test_who_does_not_play_is_not_chosen_and_still_tells() -> None:
-    """An inactive version has its place in the field."""
-    bots = [known(most=0), known(), NEW]
-    chosen = choose_meetings(bots, played(3, 50), 38.0, 10 * BLOCK, 15.0)
-    assert {*chosen} == {(1, 2)}
-    assert not choose_meetings([known(most=0), NEW], played(2, 0), 38.0, 100, 15.0)
 
 
 def test_what_is_left_goes_where_ranks_are_least_sure() -> None:

@@ -91,25 +91,6 @@ def test_the_same_program_is_refused_in_any_form(
             league.desk.submit(str(packed), "other", "Bob")
 
 
-@pytest.mark.slow
-def test_programs_come_by_the_inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder, a file and a program, named without their endings; a wrong one has a reason."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club") as league:
-        inbox = league.folder / "inbox"
-        inbox.mkdir(exist_ok=True)
-        first = write_program(inbox / "first")
-        shutil.copy(first / "first.sh", inbox / "second.sh")
-        wrong = write_program(inbox / "wrong", 'run = ["sh", "first.sh"]\ncolor = 1')
-        lines: list[str] = []
-        assert sorted(take_all(league, lines.append, 0)) == ["first", "second", "wrong"]
-        assert not [*inbox.iterdir()]
-        assert {"accepted: first 1, by first", "accepted: second 1, by second"} <= {*lines}
-        (refusal,) = league.ledger.refusals()
-        assert refusal.why.endswith("unknown key 'color'; the keys are run, build, needs, label")
-        assert not wrong.exists()
-
-
 def test_a_command_is_no_submission(tmp_path: Path) -> None:
     """It names files that may change: what to hand in is said."""
     with a_league(tmp_path / "club") as league, pytest.raises(InputError) as caught:
@@ -195,17 +176,3 @@ def test_a_build_that_hangs_holds_no_other_owner(
         assert isinstance(taking, Generator)
         taking.close()
         assert not league.ledger.refusals()
-
-
-@pytest.mark.slow
-@needs_jail
-def test_a_build_takes_no_longer_than_a_check(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The refusal is the owner's to read, and is recorded."""
-    monkeypatch.setattr(build, "LIMITS", replace(SHORT, idle=100.0, backstop=100.0))
-    with a_league(tmp_path / "club") as league:
-        league.desk.settings = replace(league.settings, check_seconds=0.01)
-        with pytest.raises(Refused, match=r"build: not done within 0\.6 s, the most that a check"):
-            league.desk.submit(str(rogue(tmp_path, "sleeps")), "sleeps", "Ann")
-        assert [one.name for one in league.ledger.refusals()] == ["sleeps"]

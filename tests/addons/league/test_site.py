@@ -101,19 +101,6 @@ def test_the_first_page_begins_with_a_row_for_each_bot(league: League) -> None:
     )
 
 
-def test_ranks_have_moved_since_yesterday_or_since_the_first_round(league: League) -> None:
-    """Among the bots that were rated then; a new version goes on where the old one stood."""
-    rated = [one for one in standings(league) if one.rank]
-    number, moved = league_site._moves(league, rated)
-    assert number == 1
-    before = league.ledger.elos_at(1)
-    names = {version.name: before.get(version.id) for version in league.ledger.versions("panel")}
-    old = sorted(names, key=lambda name: -(names[name] or 0))
-    assert moved.keys() == names.keys()
-    for new, name in enumerate(one.bot for one in rated if one.bot in moved):
-        assert moved[name] == old.index(name) - new
-
-
 def test_the_sentence_is_what_the_letters_say() -> None:
     """Two bots that share a letter are not told apart; a letter may have a number."""
 
@@ -175,19 +162,6 @@ def test_the_standings_are_a_csv_file_too(league: League) -> None:
             may = one.pairs > 0 and name != one.bot
             known[f"beats_{name}"] = ("yes" if name in one.beats else "no") if may else ""
         assert row == {name: "" if v is None else str(v) for name, v in known.items()}
-
-
-def test_the_profile_counts_the_games_of_the_newest_version(league: League) -> None:
-    """As it saw them: what it won its opponents lost."""
-    versions = league.ledger.versions()
-    games = 0
-    for version in versions:
-        for result in league.ledger.results_of(version.id):
-            assert sum(result.endings) == 2 * sum(result.by_score)
-            won = sum(result.endings[0::3]) + sum(result.endings[2::3]) / 2
-            assert won == sum(half * n for half, n in enumerate(result.by_score)) / 2
-            games += sum(result.endings)
-    assert games == 2 * 2 * sum(sum(pairs.by_score) for pairs in league.ledger.pairs())
 
 
 def test_only_what_has_changed_is_written_again(league: League) -> None:

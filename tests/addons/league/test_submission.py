@@ -115,17 +115,6 @@ def test_a_name_that_is_no_plain_word_is_refused_at_once(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("twin", ["MINE", "m1ne", "mlne"])
-def test_a_name_that_looks_like_another_is_refused(
-    league: League, tmp_path: Path, twin: str
-) -> None:
-    """Case twins, and the letters and digits that few can tell apart."""
-    league.desk.submit(str(write_bot(tmp_path)), "mine", "Ann")
-    with pytest.raises(Refused, match=f"name {twin}: it looks like mine"):
-        league.desk.submit(str(write_bot(tmp_path, number=1)), twin, "Ann")
-
-
-@pytest.mark.slow
 def test_an_owner_has_so_many_submissions_a_day(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,26 +182,6 @@ def test_what_is_no_bot_of_a_bounded_size_is_refused(
         league.desk.submit(str(make(tmp_path)), "mine")
     assert why in league.ledger.refusals()[0].why
     assert not (league.folder / "bots").exists() or not [*(league.folder / "bots").iterdir()]
-
-
-@pytest.mark.slow
-def test_a_bot_of_the_arena_is_timed_and_its_parameters_are_tried(league: League) -> None:
-    """A slow one has the cost of a slow one; one that cannot be made is refused."""
-    assert league.desk.submit("greedy(patience=11)", "fast").cost == 0.1
-    assert league.desk.submit("flat_mc", "slow").cost > 0.1
-    with pytest.raises(Refused, match="nope"):
-        league.desk.submit("greedy(nope=1)", "wrong")
-
-
-def test_a_path_that_leads_nowhere_is_a_mistake_and_no_submission(
-    league: League, tmp_path: Path
-) -> None:
-    """It is not counted."""
-    for bot in (str(tmp_path / "none.py"), "greeedy", "name=greedy"):
-        with pytest.raises(InputError) as caught:
-            league.desk.submit(bot, "mine")
-        assert not isinstance(caught.value, Refused)
-    assert not league.ledger.refusals()
 
 
 @pytest.mark.slow

@@ -17,9 +17,8 @@ from arena.addons.league import inbox, submission
 from arena.addons.league.inbox import serve, take_all
 from arena.addons.league.league import League
 from arena.addons.league.submission import Refused
-from arena.check.item import Item
 from arena.check.supervisor import CutShort
-from arena.errors import ArenaError, Exhausted, InputError
+from arena.errors import ArenaError, Exhausted
 from arena.executors.local import Crew, LocalExecutor
 from tests import ROOT
 from tests.addons.league.small import a_league, accept, write_bot
@@ -175,16 +174,3 @@ def test_checks_at_a_time_leave_no_ended_process(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "12 True 0\n"
-
-
-def test_a_verdict_of_the_check_still_refuses(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that not everything waits."""
-    items = [Item("imports", "fail", "import: none", "import")]
-    monkeypatch.setattr(submission, "run_check", lambda *_, **__: iter(items))
-    told: list[str] = []
-    assert len([*take_all(league, told.append)]) == 3
-    assert all(line.startswith("refused: ") for line in told)
-    with pytest.raises(InputError):
-        league.desk.submit("nothing", "nobody")

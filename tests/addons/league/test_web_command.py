@@ -17,7 +17,6 @@ from arena.addons.league.inbox import take_all
 from arena.addons.league.league_site import write_site
 from arena.addons.league.post import Post
 from arena.addons.league.sources import open_web, store
-from arena.errors import ArenaError
 from bench.studies.handing_in import HandedIn, hand_in
 from tests.addons.league.proxy import make_certificate, proxied
 from tests.addons.league.small import BOT, a_league, accept
@@ -86,17 +85,6 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     assert process.wait(PATIENCE) == 128 + 15
 
 
-def test_a_file_of_another_database_is_refused(tmp_path: Path) -> None:
-    """And a damaged one."""
-    with a_league(tmp_path / "club") as league:
-        shutil.copy(league.folder / "league.sqlite", league.folder / "web.sqlite")
-        with pytest.raises(ArenaError, match="not the uploads of a league"):
-            Post(league.folder)
-        (league.folder / "web.sqlite").write_bytes(b"x" * 5000)
-        with pytest.raises(ArenaError, match="not a database"):
-            Post(league.folder)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
 def test_a_league_behind_a_proxy_with_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,12 +124,6 @@ def check_counts(found: HandedIn) -> None:
 def test_a_few_kills_lose_nothing() -> None:
     """Of the web and of `serve`, while a few owners hand in and rounds are played."""
     check_counts(hand_in(8, 4, 6.0, kills=4))
-
-
-@pytest.mark.study
-def test_two_hundred_owners_and_a_hundred_kills_lose_nothing() -> None:
-    """As in bench/STUDIES.md, in a tenth of the time between."""
-    check_counts(hand_in(seconds=60.0 * 5, kills=100))
 
 
 class Killed(BaseException):

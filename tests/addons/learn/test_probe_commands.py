@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.learn import probe_bot
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
 
@@ -72,23 +71,6 @@ def stranger(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.study
-def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Path) -> None:
-    """Which plays without the folder, and replaces no other file."""
-    words = ("--pairs", "1", "--quiet")
-    done = arena("probe", "./first/", "--out", "against.zip", *words)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("first loses ")
-    for path in stranger.iterdir():
-        path.unlink()
-    done = arena("play", "./against.zip", "uniform", "--pairs", "1", "--json")
-    assert json.loads(done.stdout)["forfeits"] == 0
-    (stranger.parent / "against.py").touch()
-    message = refusal(arena, "probe", "greedy", "--out", "against.py", *words)
-    assert message == "against.py: exists already; --force replaces it"
-    assert arena("probe", "greedy", "--out", "against.py", "--force", *words).returncode == 0
-
-
 MISTAKES = [
     (
         ("uniform",),
@@ -119,16 +101,6 @@ def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
     assert [path.name for path in tmp_path.iterdir()] == [stranger.name]
 
 
-@pytest.mark.slow
-def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None:
-    """It would lose to anybody; the opponent is kept."""
-    source = STRANGER.replace("from shown import scored", "").replace("view.legal[0]", "17")
-    (tmp_path / "odd.py").write_text(source + BESIDE)
-    message = refusal(arena, "probe", "./odd.py", "--pairs", "2")
-    assert message.startswith("odd: it has forfeited a game: illegal action 17")
-    assert (tmp_path / "probe-odd.zip").exists()
-
-
 @pytest.mark.study
 def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path) -> None:
     """The same one by any number of workers; the games are kept, and not played again."""
@@ -149,10 +121,3 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     assert (folder / "run.log").read_text().count("ready: ") == starts
     longer = arena("probe", "uniform", "--learn", "17", "--pairs", "1", "--out", "b.zip")
     assert re.search(r"learned from 17 pairs: ", longer.stdout)
-
-
-@pytest.mark.parametrize("label", ["opponent", "uniform"])
-def test_a_bot_may_have_any_label(monkeypatch: pytest.MonkeyPatch, label: str) -> None:
-    """Also one that a second bot might have had, of which its author knows nothing."""
-    monkeypatch.setattr(probe_bot, "probe_entry", lambda entry, *_: entry.label)
-    assert probe_bot.probe((label, "greedy")) == label

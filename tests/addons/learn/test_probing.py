@@ -8,33 +8,6 @@ from typing import Any
 import pytest
 
 import arena
-from engine import Action, Setup, View
-
-
-class First:
-    """Plays its first legal action, and says so of many games."""
-
-    def __init__(self, _setup: Setup) -> None:
-        pass
-
-    def choose(self, view: View, /) -> Action:
-        """Return the action."""
-        return view.legal[0]
-
-    def scores(self, games: Any, /) -> Any:
-        """Return the scores."""
-        import numpy as np
-
-        return np.tile(-np.arange(12.0), (games.count, 1))
-
-
-@pytest.mark.study
-def test_a_class_travels_with_its_opponent(tmp_path: Path) -> None:
-    """Which then plays without the program."""
-    file = tmp_path / "against.py"
-    found = arena.probe(First, pairs=1, out=file, progress=False)
-    assert (found.bot, found.pairs, found.clone) == ("First", 1, None)
-    assert arena.play(file, "uniform").fault is None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from pettingzoo.test import (
 
 from arena.addons.rl import Encoding, aec, mask
 from arena.addons.rl.env import DistrictNoirEnv
-from arena.errors import InputError
 from engine import TAKE, Rules, outcome
 from engine.view import view
 from tests.positions import RULE_SETS
@@ -130,13 +129,3 @@ def test_a_seed_deals_the_same_game_as_in_gymnasium() -> None:
             game.reset()
     assert deals[:3] == deals[3:]
     assert len({*deals}) == 3
-
-
-def test_options_that_cannot_be_used_are_named() -> None:
-    """In one line."""
-    for options, message in (
-        ({"rules": {"hands": 3}}, "rules: unknown rule 'hands'"),
-        ({"observation": "all"}, "observation: 'all' is not one of: "),
-    ):
-        with pytest.raises(InputError, match=message):
-            aec.env(**options)

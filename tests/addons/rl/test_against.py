@@ -14,7 +14,7 @@ from gymnasium.utils import seeding
 from arena.addons.rl import Encoding, Lockstep, mask, random_deals
 from arena.addons.rl.decisions import find_opponents
 from arena.addons.rl.vector import DistrictNoirVectorEnv
-from arena.batch.learner import Network, look, to_bytes
+from arena.batch.learner import Network, to_bytes
 from arena.errors import InputError
 from bots import apprentice
 from engine import STANDARD, TAKE, Rules, Setup, State, View, outcome
@@ -222,24 +222,6 @@ def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
     assert said[0] == said[1]
 
 
-def test_a_function_scores_the_actions_of_many_games() -> None:
-    """It may draw them, and sees the games that wait for it."""
-    rng = np.random.default_rng(1)
-    counts = []
-
-    def drawn(games: Lockstep) -> np.ndarray:
-        counts.append(games.count)
-        assert look(games)[0].shape == (games.count, 379)
-        return rng.random((games.count, 12))
-
-    env = DistrictNoirVectorEnv(20, opponent=[drawn, "greedy"])
-    infos = env.reset(seed=3)[1]
-    assert set(infos["opponent"]) == {"drawn", "greedy"}
-    for _ in range(30):
-        infos = env.step(infos["action_mask"].argmax(axis=1))[4]
-    assert max(counts) <= 20
-
-
 @pytest.mark.slow
 def test_a_pool_changes_between_games() -> None:
     """Games go on against theirs; those that begin are against the new ones, in every mode."""
@@ -265,14 +247,6 @@ def test_a_pool_changes_between_games() -> None:
 def network_of(seed: int) -> Any:
     """Return the scores of a small network."""
     return apprentice.read(weights(seed)).scores_in
-
-
-def test_the_games_are_the_same_ones_whatever_the_opponent() -> None:
-    """Deals and seats are drawn alike, so that two opponents are compared on the same games."""
-    pools: list[Any] = ["greedy", ["timing", "denier"], {"majority": 2, "greedy": 1}]
-    envs = [DistrictNoirVectorEnv(30, opponent=one) for one in pools]
-    first = [env.reset(seed=4)[1]["seat"].tolist() for env in envs]
-    assert first[0] == first[1] == first[2]
 
 
 class Silent:

@@ -7,13 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from arena.addons.rl.exact import SMALL
 from bench.studies.baselines import learned, runs
 from bench.studies.baselines.game import Game
 from bench.studies.baselines.runs import ALGORITHMS, OPENSPIEL, PLAYED, figures, stored
 from engine import Rules, View
 from tests import ROOT
-from tests.addons.rl.ground_truth import VARIANTS
 from tests.tiers import few
 
 TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))
@@ -74,34 +72,6 @@ def test_the_stored_figures_come_again(name: str, variant: str) -> None:
     assert min(kept) / 2 - 0.002 < far < max(kept) * 2 + 0.002
 
 
-def mixed(game: Game) -> tuple[int, int, float]:
-    """Return at how many decisions that occur an optimal policy mixes, how many occur, and more.
-
-    The third number is what the policy of its likeliest actions loses.
-    """
-    shares = game.from_policy(game.exact.optimal())
-    mixes, decisions = 0, 0
-    for seat in (0, 1):
-        plan = game.plan(seat, shares[seat])
-        for decision in game.exact.decisions[seat]:
-            if plan[decision.parent] > 1e-9 and len(decision.seen.legal) > 1:
-                decisions += 1
-                mixes += bool(shares[seat][decision.sequences()].max() < 1 - 1e-6)
-    return mixes, decisions, game.measure(shares)[1]
-
-
-@pytest.mark.slow
-def test_the_optimum_of_the_middle_variant_mixes() -> None:
-    """Which optimal policy is found may differ, so its numbers are bounds."""
-    game = Game(SMALL["hand3"])
-    assert (sum(game.sizes), game.exact.value) == (22_281, -0.282142857)
-    mixes, decisions, lost = mixed(game)
-    assert mixes >= 15
-    assert 500 < decisions < 2000
-    assert lost > 0.03
-    assert mixed(runs.game_of("points"))[0] <= 10
-
-
 def test_arrays_and_sampled_play_are_those_of_the_game() -> None:
     """Plans, results and keys of views: a result by 20,000 sampled games is the exact one."""
     rng = np.random.default_rng(3)
@@ -123,35 +93,6 @@ def test_arrays_and_sampled_play_are_those_of_the_game() -> None:
         return (sums[decisions] <= luck).sum(axis=1)
 
     assert TINY.play(20_000, rng, choose).mean() == pytest.approx(exact, abs=0.03)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["cfr", "dcfr", "xfp"])
-def test_openspiel_comes_to_the_same(name: str) -> None:
-    """The same exploitability after each of some iterations, to eight digits."""
-    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")
-    game = Game(VARIANTS["points"])
-    for steps in (1, 3):
-        ours = played(name, game, steps)
-        assert played(f"spiel_{name}", game, steps) == pytest.approx(ours, abs=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--only", "cfr", "nash"], "error: nash: there are uniform, lp, cfr"),
-        (["cfr"], "error: cfr: there are --seeds N, --only NAME ..."),
-        (["--only"], "error: --only: there are uniform, lp, cfr"),
-        (["--seeds"], "error: --seeds: a number from 1 to 100, not ''"),
-        (["--seeds", "0", "--only", "cfr"], "error: --seeds: a number from 1 to 100, not '0'"),
-    ],
-)
-def test_wrong_words_are_refused_in_one_line(words: list[str], message: str) -> None:
-    """With what there is."""
-    with pytest.raises(SystemExit) as refused:
-        runs.wanted(words)
-    assert str(refused.value).startswith(message)
-    assert "\n" not in str(refused.value)
 
 
 def test_the_pages_have_the_stored_figures() -> None:

@@ -113,11 +113,3 @@ def test_a_record_that_cannot_be_played_is_named(folder: Path, actions: str) -> 
         pytest.raises(InputError, match=r"game greedy/uniform/./.: its record cannot be played"),
     ):
         next(dataset(folder))
-
-
-def test_where_there_is_no_run(tmp_path: Path) -> None:
-    """And a number of games that is none."""
-    with pytest.raises(InputError, match="nothing"):
-        next(dataset(tmp_path / "nothing"))
-    with pytest.raises(InputError, match="games: a number from 1 on, not 0"):
-        next(dataset(tmp_path, games=0))

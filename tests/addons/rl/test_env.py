@@ -23,7 +23,6 @@ from bots.greedy import bot as greedy
 from bots.uniform import bot as uniform
 from engine import TAKE, Bot, Rules, Setup, State, View, outcome, play_game
 from engine.view import view
-from tests import ROOT
 from tests.positions import RULE_SETS
 
 
@@ -168,20 +167,6 @@ def test_the_same_seed_gives_the_same_games() -> None:
     assert games[0][1] != games[0][2]
 
 
-def test_seats_and_opponents_are_drawn_for_each_game() -> None:
-    """Each of them about as often, unless a seat is chosen."""
-    env = DistrictNoirEnv(["greedy", "uniform", last_card])
-    env.reset(seed=1)
-    drawn = [env.reset()[1] for _ in range(90)]
-    for key, count in (("seat", 2), ("opponent", 3)):
-        values = [info[key] for info in drawn]
-        assert all(values.count(value) > 60 / count for value in {*values}), values
-        assert len({*values}) == count
-    for seat in (0, 1):
-        env = DistrictNoirEnv("greedy", seat=seat)
-        assert {env.reset()[1]["seat"] for _ in range(9)} == {seat}
-
-
 @pytest.mark.parametrize("action", [12, -1, 2.5, True, None, "missing"])
 def test_an_illegal_action_loses(action: Any) -> None:
     """Whatever it is: a card that is not held, no action at all. Then only reset goes on."""
@@ -216,15 +201,6 @@ def test_a_game_may_be_over_before_the_first_turn() -> None:
 
 def _take(view: View) -> int:
     return view.legal[-1]
-
-
-def test_masks_are_found_through_wrappers() -> None:
-    """As sb3-contrib looks for them."""
-    env = gymnasium.wrappers.TimeLimit(gymnasium.make("DistrictNoir-v0"), 10)
-    _, info = env.reset(seed=2)
-    masks = env.get_wrapper_attr("action_masks")()
-    assert masks.dtype == bool
-    assert masks.tolist() == info["action_mask"].astype(bool).tolist()
 
 
 FILE = "from bots.greedy import bot\n"
@@ -271,23 +247,6 @@ def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
         assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"opponent": []}, "opponent: the list is empty"),
-        ({"seat": 2}, "seat: 2 is not 0, 1 or 'both'"),
-        ({"seat": True}, "seat: True is not 0, 1 or 'both'"),
-        ({"rules": {"hands": 3}}, "rules: unknown rule 'hands'; the rules are "),
-        ({"observation": "all"}, "observation: 'all' is not one of: observation, "),
-    ],
-)
-def test_options_that_cannot_be_used_are_named(options: dict[str, Any], message: str) -> None:
-    """In one line."""
-    with pytest.raises(InputError) as raised:
-        DistrictNoirEnv(**options)
-    assert str(raised.value).startswith(message)
-
-
 def test_an_opponent_that_fails_stops_the_training() -> None:
     """With an error that names it; the learner gets no reward for a mistake in a bot."""
 
@@ -299,17 +258,3 @@ def test_an_opponent_that_fails_stops_the_training() -> None:
         env.reset(seed=1)
     with pytest.raises(ResetNeeded):
         env.step(TAKE)
-
-
-def test_the_room_says_where_it_is() -> None:
-    """The registered entry points lead to classes that there are."""
-    spec = gymnasium.spec("DistrictNoir-v0")
-    for place in (spec.entry_point, spec.vector_entry_point):
-        module = str(place).partition(":")[0]
-        assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
-
-
-def test_a_game_begins_with_reset() -> None:
-    """A step before it is refused as one after the end is."""
-    with pytest.raises(ResetNeeded, match="reset"):
-        DistrictNoirEnv().step(11)

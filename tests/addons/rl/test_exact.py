@@ -16,14 +16,11 @@ from arena.addons.rl.exact import Exact, estimate
 from arena.errors import InputError
 from bots.greedy import bot as greedy
 from bots.responder import bot as responder
-from bots.uniform import bot as random_bot
-from engine import STANDARD, TAKE, Rules, View
+from engine import TAKE, Rules, View
 from tests import ROOT
-from tests.addons.rl.ground_truth import PATH, VARIANTS, cfr, search, spiel_exploitability, uniform
+from tests.addons.rl.ground_truth import PATH, VARIANTS, cfr, spiel_exploitability, uniform
 
 TRUTH: dict[str, Any] = json.loads(PATH.read_text())
-FAR = {"open": 0.0, "points": 0.05, "city": 0.1, "rounds": 0.005}
-"""How far the search with the most iterations is from the best."""
 
 THREE = Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 1, 1, 1, 1)
 """Cards 5, 5 and 6: one in the row, one in each hand, a take is one card, one round."""
@@ -109,32 +106,6 @@ def test_both_agree_on_all_that_is_in_the_file(name: str) -> None:
     far = kept["cfr"]["exploitability"]
     assert far < 0.001
     assert abs(kept["cfr"]["value"] - kept["value"]) <= 2 * far + 1e-9
-
-
-@pytest.mark.slow
-def test_the_estimate_of_a_policy() -> None:
-    """A search of few iterations as in the file; equal seeds give equal shares."""
-    rules = VARIANTS["open"]
-    game, ten = Exact(rules), search(rules, 10)
-    assert game.exploitability(ten) == TRUTH["open"]["policies"]["search 10"]["exploitability"]
-    seen = View.from_text("0 5678C xy")
-    shares = estimate(random_bot, STANDARD, 600)(seen)
-    assert sorted(shares) == [*seen.legal]
-    assert all(share == pytest.approx(1 / 6, abs=0.06) for share in shares.values())
-    assert shares == estimate(random_bot, STANDARD, 600)(seen)
-    assert shares != estimate(random_bot, STANDARD, 600, seed=1)(seen)
-
-
-def test_more_iterations_come_closer() -> None:
-    """As docs/openspiel.md says, and how far the last ones are."""
-    for name, most in FAR.items():
-        searches = [
-            row["exploitability"]
-            for label, row in TRUTH[name]["policies"].items()
-            if label.startswith("search")
-        ]
-        assert searches == sorted(searches, reverse=True), name
-        assert searches[-1] <= most, name
 
 
 def test_a_game_that_is_too_large_is_refused() -> None:

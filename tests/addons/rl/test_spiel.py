@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 
 from arena.batch.lockstep import Encoding
@@ -40,7 +37,7 @@ pyspiel = pytest.importorskip(
     "pyspiel", reason="OpenSpiel is not installed: pip install open_spiel"
 )
 
-from open_spiel.python.algorithms import evaluate_bots, ismcts, mcts  # noqa: E402
+from open_spiel.python.algorithms import evaluate_bots  # noqa: E402
 from pettingzoo.test import api_test  # noqa: E402
 
 from arena.addons.rl import spiel, spiel_bots  # noqa: E402
@@ -189,28 +186,6 @@ def test_a_world_is_drawn_that_the_seat_cannot_tell_from_the_truth(rules: Rules)
     assert differ
 
 
-def test_no_world_is_drawn_while_cards_are_dealt() -> None:
-    """A hand that is not whole is nobody's decision."""
-    with pytest.raises(InputError, match="a world is drawn for a decision"):
-        spiel.load_game().new_initial_state().resample_from_infostate(0, Random(1).random)
-
-
-def test_a_clone_is_independent() -> None:
-    """What is done to it is not done to the game it was made of."""
-    state = spiel.follow(spiel.load_game(), random_state(STANDARD, 2))
-    before = str(state)
-    twin = state.clone()
-    while not twin.is_terminal():
-        twin.apply_action(twin.legal_actions()[0])
-    assert str(state) == before != str(twin)
-
-
-def test_rules_are_read_from_parameters(rules: Rules) -> None:
-    """As they were written, in a game's own text too."""
-    game = pyspiel.load_game(str(spiel.load_game(rules)))
-    assert game.rules == rules
-
-
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
@@ -232,17 +207,6 @@ def winning() -> Any:
     rules = Rules(cities_needed=2)
     seen = View.from_text("0 5678C CC", rules)
     return spiel.follow(spiel.load_game(rules), sample(seen, Random(1)))
-
-
-def test_openspiels_search_plays_the_game() -> None:
-    """`ISMCTSBot` finds the take that wins at once, by our worlds."""
-    state = winning()
-    game = state.get_game()
-    random = np.random.RandomState(3)
-    evaluator = mcts.RandomRolloutEvaluator(1, random)
-    bot = ismcts.ISMCTSBot(game, evaluator, 1.4, 60, random_state=random)
-    bot.set_resampler(lambda where, seat: where.resample_from_infostate(seat, random.rand))
-    assert state.action_to_string(bot.step(state)) == "T"
 
 
 def test_bots_of_the_arena_play_in_openspiel_as_in_the_engine(rules: Rules) -> None:
@@ -341,14 +305,3 @@ def test_pettingzoo_plays_it_through_shimmy() -> None:
         api_test(env, num_cycles=60)
     about = {str(one.message).partition(" space value")[0] for one in warned}
     assert about <= {"Agent's minimum observation", "Agent's maximum observation"}
-
-
-@pytest.mark.slow
-def test_without_openspiel_it_is_said_what_to_install() -> None:
-    """In one line."""
-    code = "import sys; sys.modules['pyspiel'] = None; import arena.addons.rl.spiel_bots"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stderr.splitlines()[-1] == (
-        "arena.errors.InputError: OpenSpiel is not installed; "
-        "pip install 'district-noir-arena[openspiel]'"
-    )

@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.wrappers import vector as wrappers
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
-from arena.addons.rl import Encoding, aec, mask, random_deals
+from arena.addons.rl import Encoding, mask, random_deals
 from arena.addons.rl.decisions import OBSERVATIONS
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.errors import InputError
@@ -163,24 +162,6 @@ def test_the_same_seed_and_actions_give_the_same_bytes() -> None:
     assert runs[0][0] != runs[0][1]
 
 
-def test_observations_may_be_left_out() -> None:
-    """Then the games, masks and rewards are the same ones, and a row of observations is empty."""
-    seen, none = (DistrictNoirVectorEnv(6, observation=name) for name in ("observation", "none"))
-    infos, same = seen.reset(seed=3)[1], none.reset(seed=3)[1]
-    ends = 0
-    for _ in range(60):
-        actions = infos["action_mask"].argmax(axis=1)
-        _, rewards, terminated, _, infos = seen.step(actions)
-        empty, also, over, _, same = none.step(actions)
-        assert empty.shape == (6, 0)
-        assert empty in none.observation_space
-        assert (infos["action_mask"] == same["action_mask"]).all()
-        assert (rewards.tolist(), terminated.tolist()) == (also.tolist(), over.tolist())
-        ends += over.sum()
-        assert [last is not None for last in same.get("final_obs", [])] in ([], over.tolist())
-    assert ends >= 6
-
-
 @pytest.mark.parametrize("observation", OBSERVATIONS)
 @pytest.mark.parametrize("copy", [True, False])
 def test_arrays_are_copies_unless_they_may_be_overwritten(copy: bool, observation: str) -> None:
@@ -319,92 +300,6 @@ def test_games_are_the_same_ones_in_every_mode(
         assert one[:length] == another[:length]
 
 
-@pytest.mark.parametrize("name", ["NEXT_STEP", "SAME_STEP", "DISABLED"])
-def test_a_mode_has_a_name_a_value_and_a_member(name: str) -> None:
-    """It is declared in the metadata, where wrappers look for it."""
-    member = AutoresetMode[name]
-    for mode in (name, member.value, member):
-        games = gymnasium.make_vec(ID, num_envs=1, autoreset_mode=mode)
-        assert games.metadata["autoreset_mode"] is member
-    assert gymnasium.make_vec(ID).metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-
-
-def test_a_game_that_is_over_begins_in_the_next_step_whatever_it_gets() -> None:
-    """Its mask has only the take, its reward is 0, and an illegal action ended it as any other."""
-    games = make()
-    _, infos = games.reset(seed=1)
-    _, rewards, over, _, infos = games.step(np.array([-1, *[TAKE] * (FEW - 1)]))
-    assert over.tolist() == [True] + [False] * (FEW - 1)
-    assert rewards[0] == -1
-    assert infos["returns"][0].tolist() == [-1.0, 1.0]
-    assert infos["illegal"][0]
-    assert np.flatnonzero(infos["action_mask"][0]).tolist() == [TAKE]
-    actions = first_legal(infos)
-    actions[0] = 99
-    _, rewards, over, _, infos = games.step(actions)
-    assert not over.any()
-    assert rewards[0] == 0
-    assert infos["seat"][0] == 0
-    assert "returns" not in infos
-
-
-WRAPPERS: dict[str, tuple[Callable[[VectorEnv], Any], Callable[[Any], Any]]] = {
-    "TransformObservation": (
-        lambda games: wrappers.TransformObservation(games, lambda seen: 1 - seen),
-        lambda seen: 1 - seen,
-    ),
-    "FlattenObservation": (wrappers.FlattenObservation, lambda seen: seen),
-    "RescaleObservation": (
-        lambda games: wrappers.RescaleObservation(games, np.int8(-1), np.int8(3)),
-        lambda seen: 4 * seen - 1,
-    ),
-    "DtypeObservation": (
-        lambda games: wrappers.DtypeObservation(games, np.float32),
-        lambda seen: seen.astype(np.float32),
-    ),
-}
-
-
-@pytest.mark.parametrize("copy", few([True, False]))
-@pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
-@pytest.mark.parametrize("name", WRAPPERS)
-def test_gymnasiums_wrappers_transform_observations(name: str, mode: str, copy: bool) -> None:
-    """As they say, beside games without a wrapper, through ends and resets."""
-    wrap, transform = WRAPPERS[name]
-    games, plain = wrap(make(mode, copy=copy)), make(mode)
-    observations, infos = games.reset(seed=4)
-    expected, _ = plain.reset(seed=4)
-    ends = 0
-    for _ in range(60):
-        assert observations.dtype == games.observation_space.dtype
-        assert np.array_equal(observations, transform(expected))
-        actions = first_legal(infos)
-        observations, _, over, _, infos = games.step(actions)
-        expected = plain.step(actions)[0]
-        ends += over.sum()
-        if mode == "DISABLED" and over.any():
-            observations, infos = games.reset(options={"reset_mask": over})
-            expected, _ = plain.reset(options={"reset_mask": over})
-    assert ends >= FEW
-
-
-@pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP", "DISABLED"])
-def test_gymnasium_counts_the_steps_of_games(mode: str) -> None:
-    """Twelve actions a round and four rounds, or fewer with a city win, in each mode."""
-    games = wrappers.RecordEpisodeStatistics(make(mode))
-    _, infos = games.reset(seed=2)
-    lengths: list[int] = []
-    for _ in range(STEPS):
-        _, _, over, _, infos = games.step(first_legal(infos))
-        if over.any():
-            lengths += infos["episode"]["l"][over].tolist()
-        if mode == "DISABLED" and over.any():
-            _, infos = games.reset(options={"reset_mask": over.copy()})
-    assert len(lengths) >= 2 * FEW
-    assert max(lengths) == 48
-    assert min(lengths) > 12
-
-
 def test_a_reset_mask_begins_the_games_that_it_names() -> None:
     """The others stay as they are, and the options are left alone."""
     games = make("SAME_STEP")
@@ -431,22 +326,6 @@ def test_a_seed_of_a_list_is_that_of_one_game() -> None:
     alone = gymnasium.make_vec(ID, num_envs=1)
     assert play(alone, (seeds()[2],)) == first[2:3]
     assert first[0] != first[1]
-
-
-def test_a_game_without_a_seed_in_the_list_goes_on() -> None:
-    """With its own deals where it had a seed, and with those of all where it had none."""
-    games = make("SAME_STEP")
-    games.reset(seed=6)
-    begun = games.reset()[0]
-    games.reset(seed=6)
-    kept = games.reset(seed=[None] * FEW)[0]
-    assert (kept == begun).all()
-    games.reset(seed=[*range(FEW)])
-    second = games.reset()[0]
-    games.reset(seed=[*range(FEW)])
-    assert (games.reset(seed=[None] * FEW)[0] == second).all()
-    games.reset(seed=6)
-    assert (games.reset()[0] == begun).all()
 
 
 def test_what_cannot_begin_is_named() -> None:
@@ -551,16 +430,3 @@ def test_games_go_on_from_their_pickles_in_another_process(tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr.decode()
     assert pickle.loads(done.stdout) == [play_on(env) for env in envs]
-
-
-def test_an_encoding_and_a_game_of_two_agents_have_pickles() -> None:
-    """With the rules that they were made with."""
-    encoding = pickle.loads(pickle.dumps(Encoding()))
-    assert encoding.rules == Encoding().rules
-    game = aec.env(observation="information_state")
-    game.reset(seed=2)
-    twin = pickle.loads(pickle.dumps(game))
-    for one in (game, twin):
-        one.step(11)
-    seen, same = (one.observe("seat_1")["observation"].tobytes() for one in (game, twin))
-    assert seen == same

@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from arena.addons.studies.ablation import (
     make_ablation_report,
 )
 from arena.entries.resolve import resolve
-from arena.errors import InputError
 from arena.executors.local import Executor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
@@ -31,23 +29,15 @@ from arena.store.reader import read_run
 from arena.tables.table_columns import ABLATION
 from arena.tournament.plan import Plan, Played
 from arena.tournament.rule_changes import Variant, make_variants
-from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from bench.studies import effect_headlines
 from engine import STANDARD
-from tests import ROOT, markdown
-from tests.conftest import Arena, Once, run_command
-from tests.rogues import write
+from tests.conftest import Arena, Once
 from tests.runs.test_verify import HERE, playing
 
 OPTIONS = ["set_bonus=0,5", "cities_needed=2", "rounds=2+removed=23"]
 NAMES = ["base", "set_bonus=0", "cities_needed=2", "removed=23,rounds=2"]
 CUP = "seed: 3\npairs: 4\nbots: [uniform, greedy, majority]\n"
-TIMID = (
-    "    def choose(self, view, /):\n"
-    "        assert view.rules.set_bonus, 'what is a set worth?'\n"
-    "        return view.legal[0]"
-)
 
 
 def tournament(*bots: str, pairs: int = 4) -> Tournament:
@@ -134,14 +124,6 @@ def test_the_numbers_are_those_of_the_games(out: Path) -> None:
         assert float(own["spread"]) == pytest.approx(score, abs=1e-4)
 
 
-def test_the_deals_are_the_same_where_the_rules_deal_alike(out: Path) -> None:
-    """The file says where; a shorter game has the same shuffle, and other hands later."""
-    base = list(games(out / "base"))
-    assert list(games(out / "set_bonus=0")) == base
-    said = {row["variant"]: row["same_deals"] for row in rows(out)}
-    assert said == dict(zip(NAMES, ["yes", "yes", "yes", "no"], strict=True))
-
-
 class Stops:
     """Plays this many chunks, and is then interrupted."""
 
@@ -172,20 +154,6 @@ def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> 
     assert (folder / FILE).read_bytes() == (out / FILE).read_bytes()
     again = play(folder, CUP_BOTS, Stops(0))
     assert [variant.games for variant in again.variants] == [24] * 4
-
-
-@pytest.mark.study
-def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
-    """Its forfeits are in no measure: games without a fault are what a rule is about."""
-    timid = str(write(tmp_path, "timid", TIMID))
-    done = play(tmp_path / "out", tournament("greedy", "uniform", timid))
-    base, no_bonus, *_ = done.variants
-    assert (base.forfeits, no_bonus.forfeits) == (0, 16)
-    assert [*no_bonus.out] == ["timid"]
-    alone = play(tmp_path / "alone", tournament("greedy", "uniform")).variants[1]
-    city, plies = 0, 5
-    for number in (city, plies):
-        assert no_bonus.values[number].value == alone.values[number].value
 
 
 @pytest.mark.slow
@@ -331,20 +299,3 @@ def test_what_cannot_be_played_is_one_line(
         assert message in done.stderr
         assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.yaml", "run"]
-
-
-def test_a_run_that_stops_by_itself_is_refused(tmp_path: Path) -> None:
-    """Its pairs depend on its results, which differ from rules to rules."""
-    for changed in ({"stop": Until("resolved", 10)}, {"rounds": 2}):
-        with pytest.raises(InputError, match="an ablation plays the same pairs under all rules"):
-            play(tmp_path / "out", replace(CUP_BOTS, **changed))
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.study
-def test_the_page_shows_what_its_command_prints(tmp_path: Path) -> None:
-    """The recorded example of docs/ablate.md, run again."""
-    page = (ROOT / "docs" / "ablate.md").read_text()
-    command, recorded = markdown.blocks(page, "console")[0], markdown.blocks(page, "text")[0]
-    done = run_command(tmp_path, *command.split()[1:])
-    assert done.stdout == recorded

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import arena as library
-from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.store.judge import DISPUTED, MISTAKES
 from tests.conftest import Arena, Once, run_here, start_command
@@ -128,32 +124,6 @@ def test_a_listed_mistake_is_one_by_two_judges(arena: Arena, folder: Path) -> No
 
 
 @pytest.mark.slow
-def test_the_library_has_the_decisions_of_the_command(
-    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the file has them."""
-    words = (*QUICK, "--games", "12")
-    assert arena("analyse", "run", *words).returncode == 0
-    read = pd.read_csv(folder / "run" / FILE)
-    monkeypatch.chdir(folder)
-    analysis = library.open("run").analyse(by="greedy", worlds=4, games=12, worst=0, workers=1)
-    pd.testing.assert_frame_equal(analysis.decisions.fillna(-1), read.fillna(-1), check_dtype=False)
-
-
-@pytest.mark.study
-def test_other_processes_judge_the_same(folder: Path) -> None:
-    """Those of a pool, which stand for the machines of a cluster."""
-    results = library.open(folder / "run")
-    how = {"worlds": 4, "games": 12, "worst": 2, "progress": False}
-    here = results.analyse("greedy", **how)  # type: ignore[arg-type]
-    (folder / "run" / KEPT).unlink()
-    with ProcessPoolExecutor(2, get_context("spawn")) as two:
-        there = results.analyse("greedy", **how, executor=two)  # type: ignore[arg-type]
-    assert there.decisions.equals(here.decisions)
-    assert there.worst.equals(here.worst)
-
-
-@pytest.mark.slow
 def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:
     """Of one game; the run's file stays as it is."""
     done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)
@@ -225,11 +195,3 @@ def test_a_file_in_the_place_of_what_is_kept_is_left_alone(arena: Arena, folder:
         assert KEPT in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert kept.read_bytes() == content
-
-
-def test_the_library_refuses_what_the_command_does(folder: Path) -> None:
-    """As InputError."""
-    results = library.open(folder / "run")
-    for wrong in ({"worlds": 7}, {"worlds": 2}, {"games": 0}, {"seed": -1}, {"by": "cmd:true"}):
-        with pytest.raises(InputError):
-            results.analyse(**wrong, progress=False)

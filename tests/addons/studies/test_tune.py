@@ -138,21 +138,6 @@ def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> 
     assert len(rest) == 7
 
 
-def test_the_best_setting_has_its_own_label_if_that_is_new_and_fits() -> None:
-    """Of at most 60 characters; else the label is that of the present bot, as the tuned one."""
-    fits, long = "x" * 46, "x" * 47
-    modes = tuning(str(FOLDER / "tuned.py"), (f"mode=plain,{fits},{long}",))
-    for what, setting, label in (
-        (tuning(), {"patience": 12}, "greedy(patience=12)"),
-        (tuning(), {"patience": 3}, f"tuned {WEAK}"),
-        (modes, {"mode": fits}, f"tuned(mode='{fits}')"),
-        (modes, {"mode": long}, "tuned tuned"),
-    ):
-        proof = what.comparison(setting)
-        assert proof.labels[:2] == [label, what.bot.label]
-        assert proof.entries[0].params == setting
-
-
 @pytest.mark.parametrize("stops", few([(2,), (5, 0, 9, 20, 30)], 0, 1))
 def test_a_search_that_was_interrupted_ends_as_if_it_had_not_been(
     out: Path, tmp_path: Path, stops: tuple[int, ...]
@@ -204,15 +189,6 @@ def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_o
         play(tmp_path / "out", what)
     with pytest.raises(ArenaError, match=r"an opponent, fails: .*; see `arena show"):
         play(tmp_path / "two", tuning(WEAK, PATIENCE, str(FOLDER / "raises.py")))
-
-
-def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:
-    """A wider range may hold a better one."""
-    found = play(tmp_path / "out", tuning(WEAK, ("patience=0..6",)))
-    assert found.best == {"patience": 6}
-    assert found.warnings == [
-        "patience=6 is at an end of its range: a wider one may hold a better value"
-    ]
 
 
 def test_a_folder_of_something_else_stays_as_it_is(out: Path, tmp_path: Path) -> None:

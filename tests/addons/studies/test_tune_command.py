@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from arena.tables.table_columns import CANDIDATES
-from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
 from tests.rogues import FOLDER
@@ -38,14 +37,6 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
     assert names == {"rungs", "proof", CANDIDATES.file}
-
-
-@pytest.mark.study
-def test_a_fresh_search_keeps_nothing(arena: Arena) -> None:
-    """It finds the same."""
-    found = [json.loads(arena(*WORDS, *more, "--json", "-q").stdout) for more in ((), ("--fresh",))]
-    assert [one["kept"] for one in found] == [0, 0]
-    assert found[0]["candidates"] == found[1]["candidates"]
 
 
 STRANGER = str(FOLDER / "tuned.py")
@@ -84,13 +75,3 @@ def test_a_strangers_settings_are_tried_in_processes_of_their_own(arena: Arena) 
     assert "\x1b" not in done.stdout + done.stderr
     is_better = "nothing was found that is surely better than tuned" not in done.stdout
     assert (f"use it: {STRANGER}(mode=" in done.stdout) == is_better
-
-
-@pytest.mark.study
-def test_the_page_shows_what_the_command_prints(tmp_path: Path) -> None:
-    """docs/tune.md, with the command as it stands there."""
-    page = (ROOT / "docs" / "tune.md").read_text()
-    (command,) = markdown.commands(page)
-    done = markdown.run(command, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert markdown.blocks(page, "text")[0].splitlines() == done.stdout.splitlines()[:3]

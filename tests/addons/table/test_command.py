@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import signal
@@ -127,21 +126,6 @@ def test_the_options_say_where_and_whether_a_browser_is_opened(
     monkeypatch.setattr(module, "serve", serve)
     assert arena("table", *words.split()).returncode == 0
     assert served == [(Path(results), port, opens)]
-
-
-def test_without_its_libraries_it_says_what_to_install(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In one line, with status 2."""
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name)
-    )
-    done = arena("table")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "error: arena table needs uvicorn: pip install 'district-noir-arena[table]'\n"
-    )
 
 
 def test_results_that_cannot_be_written_are_refused(arena: Arena, tmp_path: Path) -> None:

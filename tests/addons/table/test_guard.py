@@ -15,7 +15,6 @@ import pytest
 from arena.addons.table.server import MOST_BODY, POLICY, REFUSED, write_page
 from arena.errors import InputError
 from arena.reports.page_server import listen
-from tests import ROOT
 from tests.addons.table import Client
 
 PATHS = ["table.js", "api/home", "api/games/1", "api/games/1/act"]
@@ -58,13 +57,6 @@ def test_another_host_is_refused(client: Client, host: str) -> None:
     name = host.format(port=client.port)
     for path in ("", *PATHS):
         assert is_refused(client, "GET", f"{client.root}{path}", client.headers | {"Host": name})
-
-
-def test_localhost_is_this_machine(client: Client) -> None:
-    """Its name and its number are both used."""
-    host = f"localhost:{client.port}"
-    headers = client.headers | {"Host": host, "Origin": f"http://{host}"}
-    assert client.send("GET", f"{client.root}api/home", headers)[0].status == 200
 
 
 FOREIGN: list[dict[str, str]] = [
@@ -180,11 +172,3 @@ def test_the_page_with_the_address_is_a_new_file_of_this_user(tmp_path: Path) ->
             write_page(tmp_path / taken, "http://localhost/")
     assert other.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_nothing_else_opens_a_browser() -> None:
-    """But `arena docs`, whose pages have no secret that a command line could give away."""
-    opening = {
-        path.name for path in (ROOT / "arena").rglob("*.py") if "webbrowser" in path.read_text()
-    }
-    assert opening == {"look.py", "person.py"}

@@ -12,9 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-import arena as library
 from arena.addons.table import session
-from arena.addons.table.session import MOST_OPEN, TableGame
+from arena.addons.table.session import TableGame
 from arena.errors import ArenaError
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.runs.judge_games import review_record
@@ -78,23 +77,6 @@ def test_a_game_is_recorded_as_that_of_the_terminal(
     assert last["timeline"]["ending"].startswith(f"{record['winner']} wins")
     assert last["command"] == "arena human greedy --seed 0"
     assert all(None not in frame["hands"] for frame in frames_of(last))
-
-
-@pytest.mark.slow
-def test_the_person_has_the_seat_that_was_asked_for(client: Client) -> None:
-    """With a seed that says so; only what leaves a choice is asked."""
-    path = client.begin("uniform", begins="bot")
-    asked = []
-    for news in client.news(path):
-        assert news["seat"] == 1
-        if news["phase"] == "yours":
-            frame = frames_of(news)[-1]
-            asked.append(frame["ply"])
-            assert len(frame["legal"]) > 1
-            client.ask(f"{path}/act", {"ply": frame["ply"], "action": frame["legal"][0]})
-    own = [frame["ply"] - 1 for frame in frames_of(news)[1:] if frame["action"]["seat"] == 1]
-    assert {*asked} < {*own}
-    assert client.records()[-1]["game"] == "human/uniform/0/1"
 
 
 def test_a_game_is_there_in_every_tab_and_what_is_not_legal_is_refused(client: Client) -> None:
@@ -167,33 +149,6 @@ def test_a_bots_fault_is_a_forfeit_with_its_evidence(client: Client, tmp_path: P
     assert (record["win_type"], record["winner"]) == ("forfeit", "human")
     assert record["fault"]["kind"] == "exception"
     assert record["opponent"]["lane"] == "process"
-
-
-@pytest.mark.slow
-def test_there_are_not_too_many_games(client: Client) -> None:
-    """One more than eight is refused until another one has been left."""
-    assert MOST_OPEN == 8
-    paths = [client.begin("uniform", begins="me") for _ in range(MOST_OPEN)]
-    for bots in (["uniform"], ["uniform", "greedy"]):
-        assert "leave one of them" in client.ask("api/games", {"bots": bots}, 400)["error"]
-    for path in paths:
-        client.ask(f"{path}/leave", {})
-        client.until(path, "left")
-    assert client.play(client.begin("uniform"))["phase"] == "ended"
-
-
-@pytest.mark.slow
-def test_two_bots_are_watched(client: Client) -> None:
-    """It is the game of the library, with both hands; nobody plays, and nothing is recorded."""
-    path = client.begin("greedy", "uniform", seed=3)
-    seen = list(client.news(path))
-    game = library.play("greedy", "uniform", seed=3)
-    assert actions_of(seen[-1]) == game.record.actions
-    assert seen[-1]["timeline"]["ending"] == game.ending
-    assert all(None not in frame["hands"] for news in seen for frame in frames_of(news))
-    assert {news["line"] for news in seen} == {None}
-    twins = client.play(client.begin("uniform", "uniform"))
-    assert twins["timeline"]["players"] == ["uniform", "uniform (2)"]
 
 
 @pytest.mark.slow

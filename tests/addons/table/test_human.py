@@ -17,14 +17,12 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.addons.table.session import Match, Records, Session
-from arena.addons.table.terminal import Terminal, choices, help_lines, play_session, read_action
+from arena.addons.table.session import Match, Records
+from arena.addons.table.terminal import Terminal, read_action
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
-from arena.store.board import card_names
-from arena.tournament.keys import NAMINGS
 from arena.tournament.schedule import Fixture, Pairing
-from engine import KINDS, TAKE, Action, Record, Rules, View, outcome
+from engine import TAKE, Action, Record, View, outcome
 from engine.cards import CHARS, to_text
 from engine.play import play as referee
 from engine.play import setup
@@ -163,26 +161,6 @@ def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_pa
 
 
 @pytest.mark.slow
-def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
-    """The seed is printed, and with it the same game is dealt again."""
-    done = [command(tmp_path, "greedy", typed="2\n3\n") for _ in range(2)]
-    seeds = [one.stdout.rsplit("--seed ", 1)[1].strip() for one in done]
-    assert seeds[0] != seeds[1]
-    again = command(tmp_path, "greedy", "--seed", seeds[0], typed="2\n3\n")
-    assert again.stdout.split("\n\nThe game")[0] == done[0].stdout.split("\n\nThe game")[0]
-
-
-def test_the_command_of_a_session_has_what_differs() -> None:
-    """Each option that was given, and the seed."""
-    entry = resolve("greedy", lane="jail")
-    session = Session("Ann", entry, "greedy", 4, 2, "deck", Rules(set_bonus=4))
-    assert session.command == (
-        "arena human greedy --me Ann --lane jail --games 2 --names deck "
-        "--rules '{\"set_bonus\": 4}' --seed 4"
-    )
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("naming", ["german", "deck"])
 def test_other_names(tmp_path: Path, naming: str) -> None:
     """On the board and in the help; they can be typed, too."""
@@ -214,16 +192,6 @@ def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
     assert records(tmp_path)[0]["win_type"] is not None
 
 
-@pytest.mark.parametrize("naming", NAMINGS)
-def test_the_help_has_every_sign_and_the_rules(naming: str) -> None:
-    """In 80 columns, with the numbers of changed rules."""
-    lines = [line.text for line in help_lines(naming, Rules(take_size=4))]
-    assert max(map(len, lines)) <= 80
-    for kind in KINDS:
-        assert f"{CHARS[kind]} {card_names(naming, kind)[0]}" in " ".join(lines)
-    assert "A take puts the newest 4 cards" in " ".join(lines)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("typed", "status"), [("6\nq\n", 0), ("6\n", 1), ("6\nquit\n", 0)])
 def test_a_game_left_in_the_middle_is_kept(
@@ -237,15 +205,6 @@ def test_a_game_left_in_the_middle_is_kept(
     assert "The game is kept unfinished: line 1" in done.stdout
     judged = json.loads(arena("replay", str(FILE), "--json").stdout)
     assert (judged["over"], judged["plies"]) == (False, 2)
-
-
-@pytest.mark.slow
-def test_a_game_without_an_action_is_not_recorded(tmp_path: Path) -> None:
-    """The person begins, and quits at once."""
-    done = command(tmp_path, "greedy", "--seed", SEED, typed="quit\n")
-    assert done.returncode == 0
-    assert records(tmp_path) == []
-    assert "Recorded" not in done.stdout
 
 
 @pytest.mark.slow
@@ -400,23 +359,6 @@ def test_ctrl_c_is_seen_before_a_line_is_read() -> None:
         os.close(writes)
 
 
-@pytest.mark.slow
-def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through a pipe, and with NO_COLOR."""
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    class Screen(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    out = Screen()
-    session = Session("human", resolve("greedy", lane="process"), "greedy", 4)
-    assert play_session(session, Records(tmp_path), Terminal(io.StringIO(ALL_ANSWERS), out))
-    assert "\x1b" not in out.getvalue()
-    done = command(tmp_path, "greedy", "--seed", SEED, typed="quit\n")
-    assert "\x1b" not in done.stdout
-
-
 def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None:
     """The game is not lost, because the line can be put into a file."""
     kept = Records(tmp_path / "results")
@@ -427,17 +369,6 @@ def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None
     match.state.apply(match.state.legal()[0])
     with pytest.raises(ArenaError, match=r'games.jsonl: Is a directory; the record: \{"deal"'):
         kept.keep(match)
-
-
-@pytest.mark.slow
-def test_a_file_without_a_last_newline_is_continued(tmp_path: Path) -> None:
-    """The new record has a line of its own."""
-    path = tmp_path / FILE
-    path.parent.mkdir(parents=True)
-    path.write_text('{"deal": "", "actions": ""}')
-    done = command(tmp_path, "greedy", "--seed", SEED, typed="6\nquit\n")
-    assert "line 2 of" in done.stdout
-    assert len(records(tmp_path)) == 2
 
 
 @pytest.mark.slow
@@ -465,17 +396,6 @@ def test_a_person_plays_under_other_rules(
 
 
 HAND = View.from_text("0 578xC CC")
-EVERY = [View.from_text(f"0 {hand} 55") for hand in ("56782", "34xyz", "CCC78")]
-
-
-@pytest.mark.parametrize("naming", NAMINGS)
-def test_every_name_of_a_card_plays_it(naming: str) -> None:
-    """Its character in either case, and its names, in capitals or not."""
-    for kind in KINDS:
-        view = next(seen for seen in EVERY if kind in seen.legal)
-        names = card_names(naming, kind)
-        for text in {CHARS[kind], CHARS[kind].upper(), *names, *(name.upper() for name in names)}:
-            assert read_action(text, view, naming) == kind, text
 
 
 @pytest.mark.parametrize(
@@ -499,16 +419,3 @@ def test_every_name_of_a_card_plays_it(naming: str) -> None:
 def test_an_action_can_be_typed_in_several_ways(text: str, naming: str, action: int | None) -> None:
     """Spaces, capitals and the kind of minus do not matter; what is not legal is no action."""
     assert read_action(text, HAND, naming) == action
-
-
-@pytest.mark.parametrize(
-    ("legal", "sentence"),
-    [
-        ((0, TAKE), "You can play 5, or take with T"),
-        ((0, 2), "You can play 5 or 7"),
-        ((0, 2, 10, TAKE), "You can play 5, 7 or C, or take with T"),
-    ],
-)
-def test_the_choices_in_a_sentence(legal: tuple[int, ...], sentence: str) -> None:
-    """For any number of choices."""
-    assert choices(HAND._replace(legal=legal)) == sentence

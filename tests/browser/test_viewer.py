@@ -323,18 +323,6 @@ def test_a_forfeit_shows_its_evidence_as_text(open_page: Open, pages: Path) -> N
     assert overflowing(page) == 0
 
 
-@pytest.mark.slow
-def test_a_notebook_shows_the_viewer_in_a_frame(open_page: Open, pages: Path) -> None:
-    """With its own policy, and without a way to the notebook's page."""
-    page = open_page(pages / "notebook.html")
-    inner = page.frame_locator("iframe")
-    inner.locator(".chip[data-ply='17']").click()
-    assert inner.locator(".place-in-game").inner_text().startswith("Ply 17 of ")
-    inner.locator(".chip[data-ply='17']").press("ArrowRight")
-    assert inner.locator(".place-in-game").inner_text().startswith("Ply 18 of ")
-    assert page.evaluate("document.querySelector('iframe').contentDocument") is None
-
-
 CUT = """
 () => [...document.querySelectorAll("main *")].filter((one) => {
   if (one.closest(".unseen-text, svg, .swing, option") || !one.textContent.trim()) return false;

@@ -64,15 +64,6 @@ def test_a_class_in_a_cell_plays_in_the_tour(cells: list[Any]) -> None:
 
 
 @pytest.mark.slow
-def test_progress_is_shown_in_the_form_of_notebooks(cells: list[Any]) -> None:
-    """A widget where a tournament plays, and none where there is to be no progress."""
-    playing = [cell for cell in cells if "arena.run" in cell.source]
-    shown = ["widget-view" in outputs_of(cell) for cell in playing]
-    assert shown == ["progress=False" not in cell.source for cell in playing]
-    assert any(shown)
-
-
-@pytest.mark.slow
 def test_the_tour_is_kept_without_outputs() -> None:
     """So a change of it is a change of its text."""
     assert not any(cell.get("outputs") for cell in read_tour().cells)

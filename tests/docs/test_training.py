@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import runpy
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.batch.learner import Network, probabilities, to_bytes
+from arena.batch.learner import Network, probabilities
 from arena.batch.rollouts import pick
 from arena.batch.trajectories import by_seat
 from docs.examples.selfplay import ppo
@@ -117,16 +116,6 @@ def test_the_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) -> None
     assert len(games) == 1
 
 
-@pytest.mark.slow
-def test_a_network_goes_on_learning_with_a_rival(tmp_path: Path) -> None:
-    """From weights that are there; the log has the rival's share."""
-    begun = ROOT / "bots" / "apprentice.npz"
-    words = ("--begin", str(begun), "--warm", "1", "--games", "16", "--together", "8")
-    log = train(tmp_path / "on.npz", *words, "--rivals", "8")
-    assert re.search(r"to the best response [01]\.\d{3}$", log.strip())
-    assert (tmp_path / "on.npz").read_bytes() != begun.read_bytes()
-
-
 class First:
     """A rival that plays its first legal action."""
 
@@ -178,21 +167,6 @@ def test_decisions_are_those_of_whole_games() -> None:
     for game in range(16):
         last = np.flatnonzero(decisions.played.last[:, game])[-1]
         assert not live[last + 1 :, game].any()
-
-
-@pytest.mark.slow
-def test_equal_luck_teaches_the_same() -> None:
-    """And other luck something else."""
-    taught = []
-    for seed in (1, 1, 2):
-        actor, critic, rng = networks(seed)
-        error, entropy = ppo.learn(
-            actor, critic, ppo.play(actor, 16, rng), rng, ppo.Options(batch=256), 0.0
-        )
-        assert error > 0
-        assert 0 < entropy < np.log(ACTIONS)
-        taught.append(to_bytes(actor))
-    assert taught[0] == taught[1] != taught[2]
 
 
 def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:

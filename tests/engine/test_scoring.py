@@ -10,7 +10,7 @@ import pytest
 from engine import STANDARD, Rules, State, breakdown, outcome
 from engine.cards import TAKE, cards_of, to_text
 from engine.notation import parse_cards
-from engine.scoring import Piles, city_winner, deals, majorities, sets
+from engine.scoring import Piles, deals, majorities, sets
 from tests.positions import DECK, RULE_SETS, pack, packs, random_game
 from tests.referee import Table
 from tests.tiers import few
@@ -45,14 +45,6 @@ def test_the_number_of_cities_that_win_is_a_number_of_the_rules() -> None:
     assert outcome(packs("8", "CC"), rules)[:2] == (1, "city")
     assert outcome(packs("CCC", "88"), rules)[:2] == (0, "city")
     assert outcome(packs("8", "CC"))[:2] == (0, "points")
-
-
-def test_other_cards_never_look_like_a_city() -> None:
-    """All 42 cards that are not cities do not make a city win."""
-    everything = DECK.replace("C", "")
-    assert city_winner(packs(everything, "")) is None
-    assert city_winner(packs("", everything + "CC")) is None
-    assert city_winner(packs("", "CCC")) == 1
 
 
 def test_equal_totals_are_a_tie_however_large_they_are() -> None:

@@ -72,20 +72,6 @@ def test_the_master_seed_changes_every_stream() -> None:
     assert len({digest(address(master)) for master in masters}) == len(masters)
 
 
-def test_a_master_seed_and_a_first_step_do_not_run_together() -> None:
-    """Seed 1 with step 23 is not seed 12 with step 3."""
-    assert address(1, 23) != address(12, 3)
-    assert address(1, "23") != address(123)
-
-
-def test_a_digest_has_128_bits() -> None:
-    """No digest is longer, and of a hundred at least one uses the highest byte."""
-    digests = [digest(address(0, number)) for number in range(100)]
-    assert all(0 <= number < 2**128 for number in digests)
-    assert max(digests) >= 2**120
-    assert len(set(digests)) == 100
-
-
 def test_a_generator_equals_random_with_the_same_seed() -> None:
     """It has the same numbers, state and copies; gauss begins without a stored number."""
     for seed in (0, 1, 2**32, 2**128 - 1):
@@ -95,11 +81,6 @@ def test_a_generator_equals_random_with_the_same_seed() -> None:
         twin = copy.deepcopy(ours)
         assert ours.sample(range(99), 9) == theirs.sample(range(99), 9)
         assert twin.random() != ours.random()
-
-
-def test_a_longer_noise_begins_with_a_shorter_one() -> None:
-    """So a seat's luck does not depend on the number of cards."""
-    assert noise(b"here", 400)[:32] == noise(b"here", 32) != noise(b"there", 32)
 
 
 def test_streams_do_not_touch_the_module_level_generator() -> None:

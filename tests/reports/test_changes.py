@@ -86,17 +86,6 @@ def test_a_changed_bot_is_named_by_its_run_and_has_the_verdict_of_the_table(
 
 
 @pytest.mark.slow
-def test_a_run_with_the_same_bots_has_no_change(runs: list[RunGames]) -> None:
-    """And where no games connect two runs, a warning says so."""
-    report = report_of([runs[0], runs[2]], finished=False)
-    assert report.summary[0].startswith("No bot has changed: ")
-    assert "Not in <script>alert(1)</script>: city_hunter and majority of a|b`*." in report.summary
-    assert any(line.startswith("Not finished: ") for line in report.summary)
-    texts = [block for block in report.blocks if isinstance(block, Text) and block.warning]
-    assert any("never met" in " ".join(text.paragraphs) for text in texts)
-
-
-@pytest.mark.slow
 def test_every_part_of_the_report_of_runs_has_a_name_of_its_own(runs: list[RunGames]) -> None:
     """Charts lead to tables that are there, and a row has a cell for each column."""
     report = report_of(runs)

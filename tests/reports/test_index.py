@@ -112,11 +112,3 @@ def test_another_file_of_this_name_is_not_touched(results: Path, tmp_path: Path)
     shutil.rmtree(results)
     renew_index(run)
     assert not results.exists()
-
-
-def test_a_folder_that_has_a_list_keeps_it(results: Path, tmp_path: Path) -> None:
-    """Whatever it is called."""
-    renew_index(add(results, "cup"))
-    moved = results.rename(tmp_path / "archive")
-    renew_index(add(moved, "second"))
-    assert {row[2] for row in rows(moved)} == {"cup", "second"}

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from arena.differences.run_files import Files, make_files
-from arena.reports.run_report import make_report
 from arena.reports.standings_section import bots_section
 from arena.store.columns import Columns
 from arena.tables.losses import JudgedTables
@@ -47,10 +46,3 @@ def test_times_are_there_if_they_are_known(files: Files) -> None:
     timings = Columns.of(pd.DataFrame({"bot": ["b"], "cpu_mean": [0.5]}))
     shown = {row["bot"]: row["cpu_mean"] for row in figures(files, timings)}
     assert shown == {"a": None, "b": 0.5, "c": None}
-
-
-def test_the_report_has_the_table_once(files: Files) -> None:
-    """In the section on bots, behind the games."""
-    report = make_report(CUP, make_store(CUP), files)
-    (section,) = (one for one in report.sections if one.name == "bots")
-    assert [block.name for block in section.blocks] == ["key-figures"]  # type: ignore[union-attr]

@@ -90,18 +90,6 @@ def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
             assert bar.count(letter) == pytest.approx(part.width / 5, abs=1)
 
 
-def test_the_scores_of_two_bots_make_100() -> None:
-    """Also where both end in a half: 57.5 and 42.5 are 58 and 42."""
-    report, _ = report_of_twelve()
-    rung = ladder_of(report).rungs[0]
-    assert f'<span class="score">{rung.percent} %</span>' in to_html(report)
-    for score in (0.575, 0.005, 0.5, 0.5049, 0.495, 0.685, 1.0):
-        both = score, 1 - score
-        shown = [int(rung._replace(score=one).percent) for one in both]
-        assert sum(shown) == 100
-        assert [100 * one for one in both] == pytest.approx(shown, abs=0.5001)
-
-
 def test_losses_come_in_the_opposite_order_of_wins() -> None:
     """So what the wins of a bot end with stands beside the losses of that kind."""
     report, _ = report_of_twelve()
@@ -127,26 +115,6 @@ def test_the_first_screen_of_twelve_bots_is_short() -> None:
     numbers = re.findall(r"\d[\d,.]*", re.sub(r"bot_\w", "bot", text))
     assert 30 < len(re.findall(r"[A-Za-z_]+", text)) <= 120
     assert 36 <= len(numbers) <= 40
-
-
-@pytest.mark.slow
-def test_the_first_screen_of_a_comparison_is_short_too() -> None:
-    """A sentence, the lead, and a command; the interval is drawn and stands in no text."""
-    two = cup(["a", "b"], 20, stop=Sprt(0, 30, 0.05, 0.05, 20))
-    report, files = report_of(two, make_store(two))
-    text = first_screen(report)
-    assert 30 < len(re.findall(r"[A-Za-z_]+", text)) <= 120
-    assert len(re.findall(r"\d[\d,.]*", text)) <= 40
-    found = files.tables.comparison
-    assert found is not None
-    assert found.statement in text
-    assert len(found.statement.split()) <= 25
-    assert f"{found.elo.value:+.0f} Elo" in text
-    assert not any(f"{end:.0f}" in text for end in found.elo[1:3])
-    assert report.opening
-    assert (lead := report.opening.lead)
-    assert lead.low < lead.dot < lead.high
-    assert (lead.zero < lead.low) == (found.elo.low > 0)
 
 
 @pytest.mark.slow

@@ -14,10 +14,7 @@ from arena.errors import escape
 from arena.reports.blocks import (
     MOST_ROWS,
     Cell,
-    Chart,
     Code,
-    Replay,
-    Replays,
     Report,
     Section,
     Table,
@@ -174,16 +171,3 @@ def test_code_stays_code() -> None:
     cell = table_of([("arena show a",), ("a|b",), ("`",)], Column("command", "Command", "code"))
     assert cells(to_markdown(cell))[1:] == [["arena show a"], ["a|b"], ["`"]]
     assert "| `arena show a` |" in to_markdown(cell)
-
-
-def test_charts_are_left_out_and_games_are_named() -> None:
-    """A section of charts alone has no heading."""
-    games = Replays([Replay("g", "a/b/3/1", "the closest", {})])
-    assert "- a/b/3/1: the closest\n" in to_markdown(make_report(games))
-    assert to_markdown(make_report(Chart("c", "C", "a chart", {}))).endswith("\n# friday\n")
-
-
-def test_a_warning_is_marked() -> None:
-    """As a quotation, which GitHub sets off."""
-    written = to_markdown(make_report(Text(["1. no games"], warning=True)))
-    assert "\n> **Note:** 1. no games\n" in written

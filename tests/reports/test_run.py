@@ -17,7 +17,6 @@ from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown
 from arena.reports.charts import MOST_ROWS, with_names
 from arena.reports.games import _least_leads
 from arena.reports.html import find_rest, to_html, write_rows
-from arena.reports.pairings_section import pairings_section
 from arena.reports.run_report import make_report
 from arena.reports.win_section import Margin
 from arena.store.columns import Columns
@@ -192,20 +191,6 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
         assert ("mark" in row) == (fact["residual_q"] < 0.05)
 
 
-@pytest.mark.parametrize(("number", "printed"), [(2, True), (14, True), (15, False)])
-def test_scores_are_printed_in_the_map_where_there_is_room(
-    files: Files, number: int, printed: bool
-) -> None:
-    """Up to 14 bots; with more the cells are small squares, and have colours only."""
-    labels = [f"b{one}" for one in range(number)]
-    nothing = files.tables.head_to_head.where(slice(0))
-    matrix = files.tables.verdicts
-    spec = pairings_section(nothing, matrix, labels, files.tables.findings).blocks[0].spec
-    marks = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert marks == (["rect", "text"] if printed else ["rect"])
-    assert (spec["width"] == spec["height"]) is not printed
-
-
 def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:
     """Of each bot: overall and by seat."""
     standings = files.tables.standings.frame.set_index("bot")
@@ -215,19 +200,6 @@ def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) 
             columns = [f"{name}_wins" for name in ends] if result == "wins" else ends
             found = counts.reindex(columns=columns, fill_value=0).sum(axis=1)
             assert found.to_dict() == standings[result].to_dict()
-
-
-def test_the_bars_by_opponent_have_both_sides_of_every_pairing(
-    report: Report, files: Files
-) -> None:
-    """What one bot has won, the other one has lost."""
-    rows = {
-        (row["bot"], row["opponent"]): row for row in rows_of_chart(report, "win-types-by-opponent")
-    }
-    for fact in files.tables.head_to_head.frame.to_dict("records"):
-        own, other = rows[fact["bot"], fact["opponent"]], rows[fact["opponent"], fact["bot"]]
-        assert own.get("city_wins", 0) == other.get("city_losses", 0) == fact["city_wins"]
-        assert own.get("points_wins", 0) == other.get("points_losses", 0) == fact["points_wins"]
 
 
 def test_margins_count_every_game_that_was_decided_by_points(report: Report, store: Store) -> None:
@@ -289,15 +261,6 @@ def test_faults_have_their_evidence_and_the_command(report: Report) -> None:
     assert len(listings) == 2
     for text in ("arena game", "boom", "it went wrong", "a line that was printed"):
         assert text in listings[0].text
-
-
-def test_few_of_many_faults_are_shown() -> None:
-    """The first two of each bot and kind; a line says of how many they are, and where all are."""
-    faults = {(0, pair, 0): BOOM for pair in range(9)}
-    found, _ = report_of(cup(["a", "b"], 9), make_store(cup(["a", "b"], 9), faults=faults))
-    assert len(table(found, "faults").rows) == 2
-    assert table(found, "faults").note.startswith("2 of 9 faults")
-    assert "faults.csv" in table(found, "faults").note
 
 
 def test_the_games_to_look_at_are_what_they_are_called(report: Report, store: Store) -> None:
@@ -532,18 +495,6 @@ def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
 
 
 @pytest.mark.slow
-def test_a_comparison_that_goes_on_decides_nothing() -> None:
-    """Its report has no claim that a look at the end of a test could not make."""
-    two = FORMS["comparison of two"]
-    store = make_store(two)
-    begun = make_report(two, store, make_files(two, store), state="not finished: 40 of 80 games")
-    assert begun.summary[1] == "Undecided so far: the test has not ended."
-    assert begun.summary[2].startswith("Undecided so far: a is at +")
-    assert begun.opening
-    assert begun.opening.task == "Go on"
-
-
-@pytest.mark.slow
 def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     """It is named, and nothing is said of its strength; the others are compared."""
     places = [(number, pair, seat) for number in (0, 1) for pair in range(20) for seat in (0, 1)]
@@ -553,23 +504,6 @@ def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     first, more, *_ = report_of(three, store)[0].summary
     assert first.startswith("b ")
     assert more.endswith("Left out, because of faults in its games: a.")
-
-
-def test_a_run_without_a_take_says_so() -> None:
-    """A section is never only a heading."""
-    made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))
-    assert "takes" not in {table.name for table in made.tables()}
-    assert "## Takes and cards\n\nNo card was taken.\n" in to_markdown(made)
-
-
-def test_the_axis_of_takes_has_every_action(report: Report) -> None:
-    """Also one at which nobody took: a gap that is left out bends the lines."""
-    one = cup(["a", "b"], 1)
-    made, _ = report_of(one, make_store(one))
-    for shown in (report, made):
-        chart = next(chart for chart in shown.charts() if chart.name == "takes")
-        most = max(row["action"] for row in chart.spec["data"]["values"])
-        assert chart.spec["encoding"]["x"]["scale"]["domain"] == [*range(1, most + 1)]
 
 
 def test_the_closest_games_are_those_with_the_least_lead() -> None:

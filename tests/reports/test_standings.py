@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.reports.about import with_glossary
-from arena.reports.blocks import Report, Section, Table, Text, to_markdown
+from arena.reports.blocks import Report, Section, Table, Text
 from arena.reports.standings_section import standings_section
 from arena.store.columns import Columns
 from arena.tables.findings import Findings, Unbounded
@@ -64,17 +63,6 @@ def test_an_interval_without_an_end_goes_to_the_edge_with_an_arrow() -> None:
     assert chart.description.endswith("Beyond the axis, marked by an arrow: x.")
     assert not any("edge" in row for row in rows[1:])
     assert [row["group"] for row in rows] == ["a", "b", "b"]
-
-
-def test_no_text_says_that_overlapping_intervals_leave_an_order_open() -> None:
-    """It is said by the letters, in the chart's description and in the glossary."""
-    report = with_glossary(Report("r", [], [section()]))
-    chart, _ = report.charts()
-    text = f"{to_markdown(report)} {chart.description}"
-    assert "not sure" not in text
-    assert "do not overlap differ" not in text
-    assert "Bots that share a letter, on the right, are not apart" in text
-    assert "Two bots that share a letter are not apart" in text
 
 
 def test_the_leads_have_their_interval_and_what_may_be_said() -> None:

@@ -184,13 +184,6 @@ def test_the_winners_points_come_first() -> None:
     assert not any("held" in line for line in ending(state, 0))
 
 
-def test_a_tie_break_and_a_draw() -> None:
-    """8 points each with more 8s in one pile, and two equal piles."""
-    assert "You win the tie-break at 8 points each." in ending(scored("8", "2222"), 0)
-    assert "greedy wins the tie-break at 8 points each." in ending(scored("8", "2222"), 1)
-    assert "A draw at 2 points each." in ending(scored("2", "2"), 0)
-
-
 def test_a_forfeit_shows_its_evidence() -> None:
     """Kind, ply, message, traceback and the bot's output, in 80 columns."""
     fault = Fault("exception", "ValueError: boom", f"Trace\n  {'x' * 99}", "hello")
@@ -231,18 +224,3 @@ def test_a_majority_is_won_levelled_or_turned(seat: int) -> None:
     assert marks("8", "88", "88", seat) == [majority("8", other, seat)]
     assert marks("6", "66", "", seat) == []
     assert marks("6", "6", "666", seat) == []
-
-
-def test_sets_are_counted() -> None:
-    """Only those that are new (R13)."""
-    assert marks("567", "8", "8888")[-1] == {"what": "set", "count": 1}
-    assert marks("", "55667788", "5555666677778888")[-1] == {"what": "set", "count": 2}
-    assert marks("5678", "567", "5555666677778888") == []
-
-
-def test_cities_are_counted_out_of_those_that_are_needed() -> None:
-    """Under other rules there may be fewer (R11)."""
-    assert marks("C", "2C", "") == [{"what": "city", "held": 2, "needed": 3}]
-    two = Rules(cities_needed=2)
-    assert marks("", "CC", "", rules=two) == [{"what": "city", "held": 2, "needed": 2}]
-    assert marks("CC", "xyz234", "") == []

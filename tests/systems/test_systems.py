@@ -101,14 +101,6 @@ def test_the_engine_plays_a_game_on_windows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_library_refuses_a_run_on_windows_with_the_same_words(tmp_path: Path) -> None:
-    """The exception is an InputError, as for all that cannot be used."""
-    code = "import arena\ntry:\n    arena.run(['greedy', 'uniform'], pairs=1, progress=False)\n"
-    code += "except arena.InputError as error:\n    print(error)"
-    assert REFUSED in run_on("win32", code, tmp_path, libraries=True)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_every_module_is_imported_on_other_systems(tmp_path: Path, system: str) -> None:
     """On Windows all but those of the table, which its command imports when it is not refused."""

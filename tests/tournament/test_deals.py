@@ -197,15 +197,6 @@ def test_the_command_that_replays_a_game_has_its_deal(arena: Arena) -> None:
 
 
 @pytest.mark.slow
-def test_results_say_that_they_are_about_these_deals(arena: Arena, book: Path) -> None:
-    """In the terminal and in the report."""
-    words = ("play", "greedy", "uniform", "--pairs", "2", "--deals", book.name, "--workers", "1")
-    said = "Played on 2 fixed deals, the same for every two bots"
-    assert said in arena(*words, "--out", "run").stdout
-    assert said in (book.parent / "run" / "report.md").read_text()
-
-
-@pytest.mark.slow
 def test_runs_with_other_deals_have_no_game_in_common(tmp_path: Path) -> None:
     """When they are rated together, with the same seed."""
     for name, first in (("one", 0), ("two", 1), ("like one", 0)):

@@ -9,8 +9,8 @@ import pytest
 
 from arena.lanes.faults import Fault
 from arena.tournament.match import GameResult
-from arena.tournament.schedule import Pairing, PairRange, round_robin
-from arena.tournament.strikes import Forfeits, Strikes
+from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.strikes import Strikes
 
 LABELS = "abcd"
 PAIRINGS = round_robin(LABELS)
@@ -86,20 +86,6 @@ def test_the_schedule_decides_which_bot_went_out_first() -> None:
         strikes.finish(number, 0, PAIRS)
     strikes.finish(2, 0, PAIRS, [strike(0, 0, loser=1)])  # a - d
     assert list(strikes.out) == ["d", "c"]
-
-
-def test_a_later_round_begins_with_turns_of_its_own() -> None:
-    """Its ranges begin at any pair, and have any length."""
-    strikes = Strikes(PAIRINGS, 0, most=1)
-    strikes.extend([PairRange(0, 10, 12), PairRange(1, 0, 3)])
-    strikes.finish(0, 10, 2, [strike(11, 0, loser=1)])  # a - b
-    strikes.finish(1, 0, 1)
-    assert list(strikes.out) == ["b"]
-    strikes.finish(1, 1, 2, [strike(1, 0, loser=1)])  # a - c
-    assert list(strikes.out) == ["b", "c"]
-    strikes.extend([PairRange(3, 4, 6)])
-    strikes.finish(3, 4, 2)
-    assert strikes.take_due()[-1] == Forfeits(3, 8, 12, loser=0)
 
 
 @pytest.mark.parametrize("seed", range(20))

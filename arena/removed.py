@@ -38,6 +38,7 @@ REMOVED: Final = {
     "arena view --thoughts": "`arena game BOT BOT --thoughts`, and `arena view` of its record",
     "arena human --thoughts": "`arena game BOT BOT --thoughts`",
     "arena pack": "give the folder, or a zip of it: both are a bot",
+    "arena check --seconds": "`--games` says how much is played",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""

@@ -1,79 +1,100 @@
-"""Check one bot item by item, in a separate program that the bot may crash."""
+"""Check one bot item by item: load it, play its games, ask its process, and guess its rating.
+
+A bot must choose the same action each time: its choice may depend only on its seed and its view.
+The process that is asked plays whole games by itself (`trial`); its answers are not trusted.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
+import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import BinaryIO
+from random import Random
+from typing import Any
 
-import msgspec
+from msgspec.structs import replace as replace_fields
 
-from arena.check import DECISIONS, FEW, RATING
-from arena.check.item import Growth, Item, Order, check_growth, fail
+from arena.check import DECISIONS, LONGEST, RATING, trial
+from arena.check.item import NAMES, Item, Order, complete, fail
 from arena.check.sparring import (
     OPPONENTS,
     VARIANTS,
-    Candidate,
+    Climb,
+    Games,
     Guilty,
-    Sparring,
-    check_loading,
+    Watch,
     find_parting,
-    guess_rating,
+    open_games,
 )
-from arena.check.traces import (
-    Loop,
-    check_hidden,
-    check_leftovers,
-    check_memory,
-    check_size,
-    check_time,
-    open_loop,
-)
-from arena.check.trial import RANDOM
 from arena.entries.catalogue import ELO
+from arena.entries.entry import Entry
 from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
-from arena.errors import Exhausted, InputError, blaming_machine
-from arena.executors.worker import play_here
-from arena.lanes.bubblewrap import find_bubblewrap, require_jail
-from arena.lanes.cleanup import kill_orphans
-from arena.lanes.confine import die_with
+from arena.errors import blaming_machine, counted
+from arena.lanes.bubblewrap import require_jail
+from arena.lanes.cleanup import killing_orphans
 from arena.lanes.faults import Forfeit
+from arena.lanes.limits import Allowed
+from arena.lanes.messages import Message
+from arena.lanes.process import BotProcess, bot_process
+from arena.lanes.scratch import BOT, scratch_folder
 from arena.tournament.schedule import Fixture
-from engine import Rules
+from arena.tournament.timing import Distribution
+from engine import STANDARD, Rules, sample
+from engine.cards import to_text
+from engine.errors import EngineError
+from engine.notation import parse_actions
+from engine.seeds import stream
+from engine.state import State
+from engine.view import view
 
 _OTHER_HASHES = {"PYTHONHASHSEED": "1"}
-_NO_LOOP = "a command gets nothing but its view"
-_SEE_SAME_SEED = "not tried: its moves differ anyway, see same seed"
-_SEE_INPROC = "not tried: see lane inproc"
-_ALL_JAILED = "not tried: everything runs in the jail; --lane process plays outside"
-_EARLIER = "where its process has played other games before: keep what a game depends on in self"
-_OTHER_LUCK = "in another process: something else decides than the view and setup.rng"
-
-Games = dict[Fixture, str]
-
-_BEAT = 0.5  # seconds between two signs of life
 _LABEL = "checked"  # label of a bot that has the name of one of its opponents
+_NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
+_HALF = 0.5
+_SPARE = 5.0  # seconds for a game beside the limit of a decision
+_SLOWER = 5  # a decision may take this many times as long as in its own process
+_WHOLE = 1 << 10  # plies: more than any game has
+_MOST_GAMES = 20  # of which decisions are repeated with other hidden cards
+
+
+def run_check(
+    order: Order, working: Callable[[str], None] = lambda _: None, longest: float = LONGEST
+) -> Iterator[Item]:
+    """Yield every item of the report, each as soon as it and those before it are known.
+
+    `working` is called several times a second with the name of the item in progress; what it raises
+    ends the check. Raises CutShort if the bot works for more than `longest` seconds of processor
+    time, or sleeps for much longer, and Exhausted for what the machine refuses.
+    """
+    watch = Watch(working, longest)
+    with blaming_machine("the check"), scratch_folder() as folder, killing_orphans():
+        if order.jailed:
+            require_jail()
+        entry = resolve(order.spec, lane=order.lane)
+        if entry.label in ELO:
+            entry = replace(entry, label=_LABEL)
+        process = bot_process(
+            *(entry, STANDARD, order.limits, folder / BOT, watch.look),
+            check=True,
+            program=trial.__file__,
+            environment=_OTHER_HASHES,
+        )
+        with process as started, open_games(entry, order, watch) as games:
+            yield from complete(Inspection(entry, order, started, games).items())
 
 
 class Inspection:
-    """One bot's check; `begin` is called with the name of each item before it is worked on."""
+    """The check of one bot; `process` is the one in which it plays by itself."""
 
-    def __init__(self, candidate: Candidate, order: Order, begin: Callable[[str], None]) -> None:
-        self.candidate = candidate
+    def __init__(self, entry: Entry, order: Order, process: BotProcess, games: Games) -> None:
+        self.entry = entry
         self.order = order
-        self.begin = begin
-        self.lane = order.lane
-        self.games: dict[str, Games] = {}  # by lane
-        self.touched: dict[str, str] = {}
-        self.growths: list[Growth] = []  # of processes
-        self.first: Sparring
+        self.games = games
+        self.trials = Trials(games, process)
+        self.pairs = -(-order.games // (2 * len(OPPONENTS)))  # against each opponent
 
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of the report, up to the first grave failure."""
@@ -82,267 +103,224 @@ class Inspection:
             items.append(item)
             yield item
         if not any(item.status == "fail" for item in items):
-            self.begin("rating")
-            yield guess_rating(self.candidate, RATING * self.order.games)
+            yield self._try("rating", self._rate)
 
     def _items(self) -> Iterator[Item]:
-        self.begin("imports")
-        loading = check_loading(self.candidate)
-        yield from loading
-        if any(item.status == "fail" for item in loading):
+        self.games.watch.begin(NAMES[0])
+        yield from (loading := _load(self.trials.process, self.entry))
+        if loading[-1].status == "fail":
             return
-        self.begin(f"lane {self.lane}")
-        self.first = Sparring(self.candidate)
-        with closing(self.first):
-            self.growths += self.first.growths
-            first = self._lane(self.lane, self.first)
-            if first.status == "fail":
-                yield first
-                growth = self._growth()
-                if growth.status == "warn":
-                    yield growth
+        first = self._try(f"lane {self.order.lane}", self._play)
+        yield first
+        if first.status == "fail":
+            return
+        yield check_time(self.games.timing.cpu, self.order.limits.decision)
+        same = self._try("same seed", self._repeat)
+        yield same
+        if same.status == "ok" and not self.entry.command:
+            yield self._try("lane inproc", self._play_inproc)
+            if not self.trials.actions:  # it has a fault there, and would have it below
                 return
-            yield from self._play_more(first)
+            yield self._try("hidden cards", self._ask_again)
+        yield self._try("rules variants", self._play_variants)
 
-    def _play_more(self, first: Item) -> Iterator[Item]:
-        """Yield the items that need games without a fault."""
-        costs = [check_time(self.first), check_memory(self.first)]
-        with ExitStack() as stack:
-            is_command = bool(self.candidate.entry.command)
-            loop = None if is_command else stack.enter_context(open_loop(self.first))
-            inproc = self._inproc(loop)
-            yield inproc
-            yield from self._lanes(first)
-            same = self._same_seed()
-            yield self._compare_lanes(same)
-            yield same
-            yield self._variants()
-            yield self._hidden(loop, same, inproc)
-        yield self._random(inproc)
-        self.begin("leaves nothing")
-        yield check_leftovers(self.first, self.touched)
-        yield from costs
-        yield self._growth()
-        yield check_size(self.candidate)
-
-    def _growth(self) -> Item:
-        return check_growth(self.growths, self.first.bots[0].most_held)
-
-    def _lanes(self, first: Item) -> Iterator[Item]:
-        """Yield the items of the lanes process and jail; `first` is the one tried first."""
-        if self.order.jailed:
-            yield Item("lane process", "none", _ALL_JAILED)
-            yield first
-        else:
-            yield first
-            yield self._jail()
-
-    def _jail(self) -> Item:
-        self.begin("lane jail")
+    def _try(self, name: str, step: Callable[[str], Item]) -> Item:
+        """Return the item of a step, or its failure if the bot has a fault in it."""
+        self.games.watch.begin(name)
         try:
-            find_bubblewrap()
-        except InputError as error:
-            return Item("lane jail", "none", str(error).removeprefix("lane jail: "))
-        with closing(Sparring(self.candidate, "jail")) as sparring:
-            return self._lane("jail", sparring)
-
-    def _lane(self, lane: str, sparring: Sparring) -> Item:
-        try:
-            sparring.play_series(self.order.games)
+            return step(name)
         except Guilty as guilty:
-            return self._fail_by(f"lane {lane}", guilty)
-        self.games[lane] = sparring.actions
-        return self._no_fault(lane)
+            return _advise(self.entry, replace_fields(guilty.args[0], name=name))
 
-    def _no_fault(self, lane: str) -> Item:
-        number = len(self.games[lane])
-        return Item(f"lane {lane}", "ok", f"{number:,} games: no fault", figures={"games": number})
+    def _play(self, name: str) -> Item:
+        self.games.play_series(self.pairs)
+        number = len(self.games.actions)
+        return Item(name, "ok", f"{number:,} games: no fault", figures={"games": number})
 
-    def _inproc(self, loop: Loop | None) -> Item:
-        """Play the first games again in reverse order, in one process that holds the full state.
-
-        The reverse order reveals a bot that carries something over from game to game.
-        """
-        self.begin("lane inproc")
-        if loop is None:
-            return Item("lane inproc", "none", "a command always has a process of its own")
-        games = self.games["inproc"] = {}
-        for fixture in reversed(self.first.actions):
-            try:
-                games[fixture] = loop.play_whole(fixture)
-            except Forfeit as forfeit:
-                where = f"against {fixture.pairing.opponent}"
-                command = self.first.command(fixture)
-                command = command.replace(f"--lane {self.lane}", "--lane inproc", 1)
-                return fail("lane inproc", forfeit.fault, where, command)
-        self.touched = loop.touched
-        return self._no_fault("inproc")
-
-    def _compare_lanes(self, same: Item) -> Item:
-        name = "lanes agree"
-        if same.status == "fail":
-            return Item(name, "none", _SEE_SAME_SEED)
-        if len(self.games) == 1:
-            return Item(name, "none", "not tried: there is no second lane for it")
-        compared = 0
-        for lane, games in self.games.items():
-            difference = _find_difference(self.first.actions, games)
-            if difference is not None:
-                fixture, ply = difference
-                what = f"other moves in the lane {lane} from ply {ply} on, with the same luck"
-                message = f"{what} (something kept from game to game, or found in the lane?)"
-                command = self.first.command(fixture)
-                return Item(name, "fail", message, "differs", command=command)
-            compared = max(compared, len(games)) if lane != self.lane else compared
-        return Item(name, "ok", f"the same {compared:,} games in {', '.join(sorted(self.games))}")
-
-    def _same_seed(self) -> Item:
-        """Play the first games again in reverse order, all of them in one new process.
-
-        This reveals a bot that carries something over from game to game, above all from one game of
-        a pair to the other.
-        """
-        name = "same seed"
-        self.begin(name)
-        mixed = Sparring(self.candidate, environment=_OTHER_HASHES, mixed=True)
-        self.growths += mixed.growths
-        with closing(mixed):
-            for fixture, actions in reversed(self.first.actions.items()):
-                try:
-                    again = mixed.play_fixture(fixture)
-                except Guilty as guilty:
-                    return self._fail_by(name, guilty)
-                if again != actions:
-                    return self._differs(name, fixture, find_parting(again, actions))
-        message = f"the same moves in {len(mixed.actions):,} games, played twice"
-        return Item(name, "ok", f"{message}, in another order")
-
-    def _differs(self, name: str, fixture: Fixture, ply: int) -> Item:
-        """Return the item of a game that was played differently, with the reason if it is clear."""
-        alone = []
-        for environment in ({}, _OTHER_HASHES):
-            with closing(Sparring(self.candidate, environment=environment, mixed=True)) as fresh:
-                try:
-                    alone.append(fresh.play_fixture(fixture))
-                except Guilty as guilty:
-                    return self._fail_by(name, guilty)
-        why = _EARLIER if alone[0] == alone[1] else _OTHER_LUCK
-        message = f"other moves from ply {ply} on {why}"
-        if why == _OTHER_LUCK:
-            message += " (other luck, the order of a set, a clock?)"
-        return Item(name, "fail", message, "differs", command=self.first.command(fixture))
-
-    def _variants(self) -> Item:
-        name = "rules variants"
-        self.begin(name)
-        for number, (variant, rules) in enumerate(VARIANTS.items()):
-            try:
-                self._play_variant(number, rules)
-            except Guilty as guilty:
-                return self._fail_by(name, guilty, f"under {variant}, ")
+    def _play_variants(self, name: str) -> Item:
+        """Play one game under each variant: a Python bot in its own process, which is quick."""
+        for number, rules in enumerate(VARIANTS):
+            seat = number % 2
+            if not self.entry.command:
+                self.trials.play(self.games.fixture(OPPONENTS[0], 0, seat), rules)
+                continue
+            with open_games(self.entry, self.order, self.games.watch, rules) as games:
+                games.play(OPPONENTS[0], 0, seats=(seat,))
         tried = len(VARIANTS)
         return Item(name, "ok", f"all {tried}: no fault", figures={"tried": tried})
 
-    def _play_variant(self, number: int, rules: Rules) -> None:
-        """Play one game in each seat, or in one seat only if few games are wanted."""
-        with closing(Sparring(self.candidate, rules=rules, mixed=True)) as sparring:
-            for seat in (0, 1) if self.order.games >= FEW else (number % 2,):
-                pairing = sparring.tournament.pairings[(number // 2 + seat) % len(OPPONENTS)]
-                sparring.play_fixture(Fixture(pairing, 0, seat))
+    def _repeat(self, name: str) -> Item:
+        """Play the later half of the pairs again in new processes, in the reverse order."""
+        with open_games(self.entry, self.order, self.games.watch) as again:
+            for pair in reversed(range(self.pairs // 2, self.pairs)):
+                for opponent in reversed(OPPONENTS):
+                    again.play(opponent, pair)
+            why = "does it depend on earlier games, a clock, or other luck than setup.rng?"
+            return self._compare(name, again.actions, why)
 
-    def _hidden(self, loop: Loop | None, same: Item, inproc: Item) -> Item:
-        name = "hidden cards"
-        self.begin(name)
-        if loop is None:
-            return Item(name, "none", _NO_LOOP)
-        if same.status == "fail":
-            return Item(name, "none", _SEE_SAME_SEED)
-        if inproc.status == "fail":
-            return Item(name, "none", _SEE_INPROC)
-        return check_hidden(loop, self.games["inproc"], DECISIONS * self.order.games)
+    def _play_inproc(self, name: str) -> Item:
+        """Play the games again in reverse order, in one process that holds the full state."""
+        games = {}
+        for fixture in reversed(self.games.actions):
+            games[fixture] = self.trials.play(fixture)
+        self.trials.actions = games
+        why = "does it keep something, read the arena's memory, or go by the order of a set?"
+        return self._compare(name, games, why)
 
-    def _random(self, inproc: Item) -> Item:
-        name = "global random"
-        if self.candidate.entry.command:
-            return Item(name, "none", "does not apply to a command")
-        if RANDOM in self.touched:
-            module, _, where = self.touched[RANDOM].partition(", ")
-            message = f"the generator of {module} is seeded or drawn from {where}: use setup.rng"
-            return Item(name, "fail", message, "random")
-        if inproc.status == "fail":
-            return Item(name, "none", _SEE_INPROC)
-        return Item(name, "ok", "not touched")
+    def _compare(self, name: str, games: Mapping[Fixture, str], why: str) -> Item:
+        """Return the item of games that were played again, which may differ for some reason."""
+        for fixture, actions in games.items():
+            first = self.games.actions.get(fixture, actions)
+            if first != actions:
+                message = f"other moves from ply {find_parting(first, actions)} on: {why}"
+                command = self.games.command(fixture)
+                return Item(name, "fail", message, "differs", command=command)
+        number = len(games)
+        message = f"{number:,} games played again: the same moves"
+        return Item(name, "ok", message, figures={"games": number})
 
-    def _fail_by(self, name: str, guilty: Guilty, under: str = "") -> Item:
-        where = f"{under}at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
-        message = guilty.fault.message
-        advice = explain_missing(self.candidate.entry.target, message)
-        return fail(name, guilty.fault._replace(message=message + advice), where, guilty.command)
+    def _ask_again(self, name: str) -> Item:
+        """Repeat some decisions, in random order, with other hidden cards."""
+        rng = stream(self.order.seed, "check", "hidden")
+        questions = self.trials.find_questions(rng)[: DECISIONS * self.order.games]
+        for fixture, ply in questions:
+            if found := self.trials.find_peeking(fixture, ply, rng):
+                first = find_parting(found, self.trials.actions[fixture])
+                message = f"other moves from ply {first} on: only cards that it cannot see differed"
+                command = self.games.command(fixture, "inproc")
+                return Item(name, "fail", message, "hidden", command=command)
+        message = f"{counted(len(questions), 'decision')} asked again: the same answers"
+        return Item(name, "ok", message, figures={"decisions": len(questions)})
 
-
-def _find_difference(games: Games, others: Games) -> tuple[Fixture, int] | None:
-    """Return the first game in both that differs, and the first ply at which it differs."""
-    for fixture in sorted(games.keys() & others.keys()):
-        if games[fixture] != others[fixture]:
-            return fixture, find_parting(games[fixture], others[fixture])
-    return None
-
-
-class _Speaker:
-    """Writes lines of JSON: the items, and from time to time the name of the item in progress."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self.out = out
-        self.stage = ""
-        self.last = 0.0
-
-    def say(self, **line: object) -> None:
-        self.out.write(msgspec.json.encode(line) + b"\n")
-        self.out.flush()
-
-    def begin(self, stage: str) -> None:
-        self.stage = stage
-        self.last = time.monotonic()
-        self.say(beat=stage)
-
-    def beat(self) -> None:
-        if time.monotonic() - self.last > _BEAT:
-            self.begin(self.stage)
+    def _rate(self, _: str) -> Item:
+        """Play pairs against the ladder, without the bot itself if it is on it."""
+        elos = {name: elo for name, elo in ELO.items() if name != self.entry.spec}
+        names = [*elos]
+        climb = Climb(elos, lambda one: self.games.score(names[one], len(climb.scores[one])))
+        climb.play(-(-RATING * self.order.games // 2))
+        return climb.to_item()
 
 
-def main(parent: int) -> None:
-    """Read an order and a folder, write the items; exit when the input or the parent ends.
+class Play(Message, kw_only=True):
+    """A game for `trial` to play; the opponent plays the `actions`, if there are, up to a ply."""
 
-    It also dies with the parent: a process that a bot has stopped (SIGSTOP) cannot read its input.
-    """
-    die_with(parent)
-    order, folder = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[Order, str])
-    threading.Thread(target=_exit_with_input, daemon=True).start()
-    play_here(order.venue)
-    speaker = _Speaker(sys.stdout.buffer)
+    type: str = "play"
+    rules: dict[str, Any]
+    seat: int
+    seeds: list[str]
+    deal: str
+    actions: str
+    last: int
+    seconds_per_decision: float
+    seconds_per_game: float | None
+
+
+class Trials:
+    """The games of a process that runs `trial`; `actions` are those that it played as recorded."""
+
+    def __init__(self, games: Games, process: BotProcess) -> None:
+        self.games = games
+        self.process = process
+        self.actions: dict[Fixture, str] = {}
+
+    def play(
+        self, fixture: Fixture, rules: Rules = STANDARD, deal: bytes = b"", last: int = _WHOLE
+    ) -> str:
+        """Return the actions of a game; raise Guilty for a fault that recurs in a new process.
+
+        The opponent plays as recorded, up to ply `last` or until the bot does not, and under other
+        rules by itself. The deal is the fixture's unless `deal` is passed.
+        """
+        tournament = self.games.tournament
+        draw = fixture.draw(tournament.seed, rules)
+        message = Play(
+            rules=rules.changes(),
+            seat=fixture.seat,
+            seeds=[f"{luck:032x}" for luck in draw.lucks],
+            deal=to_text(deal or draw.deal),
+            actions=self.games.actions[fixture] if rules == STANDARD else "",
+            last=last,
+            seconds_per_decision=tournament.limits.decision,
+            seconds_per_game=tournament.limits.game,
+        )
+        with suppress(Forfeit):
+            return self._ask(message)
+        self.process.kill()
+        try:
+            return self._ask(message)
+        except Forfeit as forfeit:
+            raise self.games.blame(forfeit.fault, fixture, "inproc", rules) from None
+
+    def _ask(self, message: Play) -> str:
+        limits, mean = self.games.tournament.limits, self.games.timing.wall.mean
+        seconds = limits.decision + _SPARE + _SLOWER * mean * STANDARD.game_plies
+        self.process.start()
+        turn = self.process.ask([message], Allowed(seconds, limits.backstop_of(seconds)))
+        self.games.watch.used += turn.spent.cpu
+        if isinstance(answer := turn.answers[0], Forfeit):
+            raise answer
+        return answer.action or ""
+
+    def find_questions(self, rng: Random) -> list[tuple[Fixture, int]]:
+        """Return the decisions of some games with at least two legal actions, in random order."""
+        questions = []
+        for fixture in [*self.actions][:_MOST_GAMES]:
+            state = State(self.games.tournament.draw(fixture).deal, STANDARD)
+            with suppress(EngineError):  # an invalid answer
+                for ply, action in enumerate(parse_actions(self.actions[fixture])):
+                    if state.to_act == fixture.seat and len(state.legal()) > 1:
+                        questions.append((fixture, ply))
+                    state.apply(state.checked(action))
+        rng.shuffle(questions)
+        return questions
+
+    def find_peeking(self, fixture: Fixture, ply: int, rng: Random) -> str:
+        """Return the actions of a game up to a ply if other hidden cards change them, else ""."""
+        first = self.actions[fixture][: ply + 1]
+        state = State(self.games.tournament.draw(fixture).deal, STANDARD)
+        state.follow(parse_actions(first[:-1]))
+        world = sample(view(state, fixture.seat), rng)
+        again = self.play(fixture, deal=world.deal(), last=ply)[: ply + 1]
+        if again == first or self.play(fixture, last=ply)[: ply + 1] != first:
+            return ""
+        return again or "nothing"
+
+
+def _advise(entry: Entry, item: Item) -> Item:
+    """Return a failed item with advice about what the bot did not find."""
+    advice = explain_missing(entry.target, item.message.partition(": ")[2])
+    return replace_fields(item, message=item.message + advice)
+
+
+def _load(process: BotProcess, entry: Entry) -> list[Item]:
+    """Return the first three items, up to the first that fails."""
+    start = time.perf_counter()
     try:
-        with blaming_machine("the check"):
-            _inspect(order, Path(folder), speaker)
-    except Exhausted as error:
-        speaker.say(refused=str(error))
-    finally:
-        kill_orphans()
+        process.start()
+    except Forfeit as forfeit:
+        fault = forfeit.fault
+        name = "binds bot" if _NO_BOT.match(fault.message) else "imports"
+        name = "parameters" if fault.kind == "params" else name
+        before = NAMES[: NAMES.index(name)]
+        return [*(Item(one, "ok", "") for one in before), _advise(entry, fail(name, fault))]
+    seconds = time.perf_counter() - start
+    imports = Item("imports", "ok", f"ready in {seconds:.2f} s", figures={"seconds": seconds})
+    if entry.command:
+        return [imports]
+    written = ", ".join(f"{name}={value!r}" for name, value in entry.params.items())
+    params = Item("parameters", "ok", f"takes {written}" if written else "needs none")
+    return [imports, Item("binds bot", "ok", "to something that can be called"), params]
 
 
-def _inspect(order: Order, folder: Path, speaker: _Speaker) -> None:
-    """Say every item of a check."""
-    if order.jailed:
-        require_jail()
-    entry = resolve(order.spec, lane=order.lane)
-    if entry.label in {*OPPONENTS, *ELO}:
-        entry = replace(entry, label=_LABEL)
-    candidate = Candidate(entry, order.limits, order.seed, folder, speaker.beat)
-    for item in Inspection(candidate, order, speaker.begin).items():
-        speaker.say(item=item)
-    speaker.say(end=True)
+def check_time(times: Distribution, limit: float) -> Item:
+    """Return the item about the times of decisions, of which each may take `limit` seconds."""
+    median, p99, longest = times.quantile(0.5), times.quantile(0.99), times.longest
+    message = f"median {_ms(median)}, 99 % {_ms(p99)}, longest {_ms(longest)} per decision"
+    figures = {"median": median, "p99": p99, "max": longest, "decisions": times.count}
+    if longest > _HALF * limit:
+        return Item("time", "warn", f"{message}; the limit is {limit:g} s", figures=figures)
+    return Item("time", "ok", message, figures=figures)
 
 
-def _exit_with_input() -> None:
-    while os.read(0, 1):  # not sys.stdin, whose lock could block the exit
-        pass
-    os._exit(1)
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.2g} ms" if seconds < _HALF else f"{seconds:.1f} s"

@@ -1,199 +1,197 @@
-"""Play a bot against bots of the arena in processes of its own, and estimate its rating."""
+"""Play the games of a check on a worker of this machine, as a run does; guess a rating of them."""
 
 from __future__ import annotations
 
-import re
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from arena.check.item import Growth, Item, fail
+from arena.check import SLOWER
+from arena.check.item import NAMES, Item, Order, fail
 from arena.entries.catalogue import ELO, place
 from arena.entries.entry import Entry
-from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
-from arena.executors.log import Reporter
-from arena.executors.worker import Worker
-from arena.lanes.faults import Fault, Forfeit
-from arena.lanes.limits import Limits
-from arena.lanes.process import BotProcess, bot_process
-from arena.tournament.match import GameResult
+from arena.entries.spec import Lane
+from arena.errors import ArenaError
+from arena.executors.local import Crew, open_crew
+from arena.executors.log import QUIET, run_log
+from arena.lanes.faults import Fault
 from arena.tournament.plan import Chunk
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.rule_changes import name_of
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
+from engine.state import Seat
 
 if TYPE_CHECKING:
     from arena.statistics.intervals import Estimate
 
-VARIANTS = {
-    "take_size 3": Rules(take_size=3),
-    "take_size 1": Rules(take_size=1),
-    "take_size 7": Rules(take_size=7, opening_row=5, removed=0),
-    "cities_needed 2": Rules(cities_needed=2),
-    "cities_needed 1": Rules(cities_needed=1),
-    "tiebreak supports": Rules(tiebreak="supports"),
-    "set_bonus 0": Rules(set_bonus=0),
-    "set_bonus -4": Rules(set_bonus=-4),
-    "majority_values 8 1 0 20": Rules(majority_values=(8, 1, 0, 20)),
-    "removed 0": Rules(removed=0, opening_row=5),
-    "opening_row 0": Rules(removed=5, opening_row=0),
-    "rounds 1": Rules(rounds=1, removed=33),
-    "rounds 2": Rules(rounds=2, removed=23),
-    "hand_size 1": Rules(hand_size=1, rounds=1, opening_row=8, removed=35),
-    "hand_size 3": Rules(hand_size=3, rounds=7, take_size=3, opening_row=3, removed=0),
-    "hand_size 10": Rules(hand_size=10, rounds=2),
-    "no cities": Rules(copies=(5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 0), removed=0),
-    "other copies": Rules(copies=(9, 9, 9, 0, 0, 1, 1, 1, 6, 4, 5)),
-}
-"""Variants of the rules by name, each a playable game."""
-
 OPPONENTS = ("uniform", "greedy")
+_LADDER = [*ELO]  # the opponents of the tournament: the rating may need each of them
 
-MOST_PAIRS = 4  # at a time: after a fault, the rest of them is still played
+VARIANTS = (
+    Rules(take_size=3, tiebreak="supports", set_bonus=0),
+    Rules(take_size=1, set_bonus=-4),
+    Rules(take_size=7, opening_row=5, removed=0, cities_needed=2),
+    Rules(removed=5, opening_row=0, cities_needed=1),
+    Rules(majority_values=(8, 1, 0, 20), rounds=2, removed=23),
+    Rules(hand_size=10, rounds=2),
+    Rules(hand_size=3, rounds=7, take_size=3, opening_row=3, removed=0),
+    Rules(hand_size=1, rounds=1, opening_row=8, removed=35),
+    Rules(copies=(5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 0), removed=0),
+    Rules(copies=(9, 9, 9, 0, 0, 1, 1, 1, 6, 4, 5)),
+)
+"""Variants of the rules, each a playable game; together they change every number."""
 
-_NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
+_REACH = 400.0  # Elo points: beyond, more than 91 % of the points go to one of the two
+_NEAREST = 5  # anchors: with five, the deviation of one pairing counts little
+_AT_ONCE = 4  # pairs of a quick bot that are played together
+_QUICK = 0.01  # seconds of a decision
 
 
-class Candidate(NamedTuple):
-    """The bot that is checked, its limits and seed; `beat` is called while the bot is awaited.
+class CutShort(ArenaError):
+    """A bot has used up the time of its check."""
 
-    `folder` holds the files of its processes.
+
+class Watch:
+    """Ends a check whose bot has worked for `longest` seconds, or takes much longer by the clock.
+
+    `working` is called several times a second with the name of the item in progress.
     """
 
-    entry: Entry
-    limits: Limits
-    seed: int
-    folder: Path
-    beat: Callable[[], None]
+    def __init__(self, working: Callable[[str], None], longest: float) -> None:
+        self.working = working
+        self.longest = longest
+        self.stage = NAMES[0]
+        self.used = 0.0  # seconds of processor time of the bot's decisions
+        self._begun = time.monotonic()
 
-    def make_folder(self) -> Path:
-        """Return a new, empty folder for one process of the bot."""
-        return Path(tempfile.mkdtemp(prefix="bot-", dir=self.folder))
+    def begin(self, stage: str) -> None:
+        """Note that an item is worked on from now on."""
+        self.stage = stage
+        self.look()
+
+    def look(self) -> None:
+        """Raise CutShort if the bot has worked, or slept, for too long."""
+        self.working(self.stage)
+        clock = time.monotonic() - self._begun
+        if self.used > self.longest or clock > SLOWER * self.longest:
+            done = f"in {clock:,.0f} s the bot used {self.used:,.0f} s of processor time"
+            raise CutShort(f"cut short at {self.stage!r}: {done}")
 
 
 class Guilty(Exception):
-    """The bot has forfeited a game; `command` plays the game again."""
-
-    def __init__(self, fixture: Fixture, result: GameResult, command: str) -> None:
-        assert result.fault is not None
-        super().__init__(result.fault.message)
-        self.fixture = fixture
-        self.fault: Fault = result.fault
-        self.ply = result.plies
-        self.command = command
+    """The bot has a fault; the argument is the failed item, which has no name yet."""
 
 
-class _Beats(Reporter):
-    """Reports only that the worker is alive."""
+class _Queue:
+    """Hands out chunks one at a time; `look` is called several times a second meanwhile."""
 
-    def __init__(self, beat: Callable[[], None]) -> None:
-        self.tell = beat
+    def __init__(self, look: Callable[[], None]) -> None:
+        self.look = look
+        self.chunks: deque[Chunk] = deque()
+        self.is_played = True  # whether the chunk before has been played
 
-    def beat(self) -> None:
-        self.tell()
+    def next(self) -> Chunk | None:
+        self.look()
+        if not self.is_played or not self.chunks:
+            return None
+        self.is_played = False
+        return self.chunks.popleft()
+
+    def take_back(self, chunks: Iterable[Chunk]) -> None:
+        self.chunks.extendleft(chunks)
+
+    def is_out(self, pairing: int) -> bool:  # noqa: ARG002 (no game is a forfeit by rule)
+        return False
 
 
-class Sparring:
-    """Plays pairs of games; `actions` holds the actions of every game so far, as text.
+class Games:
+    """Games of a bot against bots of the arena; `actions` are those of games without a fault."""
 
-    The two games of a pair are played by different processes of the bot, as in a run; with `mixed`,
-    one process plays all games. `environment` is added to the environment of the processes.
-    """
-
-    def __init__(
-        self,
-        candidate: Candidate,
-        lane: str | None = None,
-        rules: Rules = STANDARD,
-        opponents: Sequence[str] = OPPONENTS,
-        environment: Mapping[str, str] | None = None,
-        *,
-        mixed: bool = False,
-    ) -> None:
-        entry = replace(candidate.entry, lane=lane or candidate.entry.lane)
-        self.candidate = candidate
-        self.rules = rules
-        self.opponents = opponents
-        entries = [entry, *(resolve(name) for name in opponents)]
-        self.tournament = Tournament("check", candidate.seed, 1, entries, rules, candidate.limits)
+    def __init__(self, tournament: Tournament, crew: Crew, queue: _Queue, watch: Watch) -> None:
+        self.tournament = tournament
         self.actions: dict[Fixture, str] = {}
+        self.scores: dict[Fixture, float] = {}
         self.timing = Timing()
-        self.bots: list[BotProcess] = []
-        self.growths: list[Growth] = []
-        self._stack = ExitStack()
-        self._workers = [self._worker(entry, environment) for _ in range(1 if mixed else 2)]
+        self.watch = watch
+        self._crew = crew
+        self._queue = queue
 
-    def _worker(self, entry: Entry, environment: Mapping[str, str] | None) -> Worker:
-        """Return a worker, which starts a process of the bot."""
-        candidate, folder = self.candidate, self.candidate.make_folder()
-        worker = Worker(self.tournament, folder, reporter=_Beats(candidate.beat))
-        self._stack.callback(worker.close)
-        process = self._stack.enter_context(
-            bot_process(
-                entry, self.rules, candidate.limits, folder, candidate.beat, environment=environment
-            )
-        )
-        worker.processes |= dict.fromkeys([(entry.label, 0), (entry.label, 1)], process)
-        self.bots.append(process)
-        self.growths.append(Growth())
-        return worker
+    def fixture(self, opponent: str, pair: int, seat: Seat) -> Fixture:
+        """Return the place of a game against an opponent."""
+        return self.tournament.fixture(_LADDER.index(opponent), pair, seat)
 
-    def play(self, opponent: int, pairs: int = 1) -> list[GameResult]:
-        """Play the next pairs against an opponent; raise Guilty for the bot's first fault."""
-        pairing = self.tournament.pairings[opponent]
-        first = len([fixture for fixture in self.actions if fixture.pairing == pairing]) // 2
-        return [
-            result
-            for seat in (0, 1)
-            for result in self._play(Chunk(opponent, first, pairs, seats=(seat,)))
-        ]
+    def play_series(self, pairs: int) -> None:
+        """Play pairs against each of the two first opponents; raises Guilty."""
+        first = 0
+        while first < pairs:
+            most = _AT_ONCE if first and self.timing.wall.mean < _QUICK else 1
+            for opponent in OPPONENTS:
+                self.play(opponent, first, min(most, pairs - first))
+            first += most
 
-    def play_series(self, games: int) -> None:
-        """Play this many games, rounded up to whole pairs against each opponent."""
-        while len(self.actions) < games:
-            missing = -(-(games - len(self.actions)) // (2 * len(self.opponents)))
-            size = min(missing, MOST_PAIRS) if self.actions else 1
-            for opponent in range(len(self.opponents)):
-                self.play(opponent, size)
+    def play(
+        self, opponent: str, first: int, pairs: int = 1, seats: tuple[Seat, ...] = (0, 1)
+    ) -> None:
+        """Play some pairs against an opponent; raise Guilty for the bot's first fault."""
+        number = _LADDER.index(opponent)
+        self._queue.chunks += [Chunk(number, first, pairs, seats=(seat,)) for seat in seats]
+        for played in self._crew.play():
+            self._queue.is_played = True
+            timing = played.timings.get(self.tournament.labels[0], Timing())
+            self.timing.merge(timing)
+            self.watch.used += timing.cpu.total
+            for result in played.results:
+                fixture = self.fixture(opponent, *result[:2])
+                self.scores[fixture] = result.score
+                if not result.fault:
+                    self.actions[fixture] = result.actions
+                elif result.winner:
+                    rules = self.tournament.rules
+                    raise self.blame(result.fault, fixture, None, rules, f"at ply {result.plies} ")
 
-    def play_fixture(self, fixture: Fixture) -> str:
-        """Play one game, and return its actions; raise Guilty for a fault of the bot."""
-        opponent = self.tournament.pairings.index(fixture.pairing)
-        self._play(Chunk(opponent, fixture.pair, 1, seats=(fixture.seat,)))
-        return self.actions[fixture]
+    def score(self, opponent: str, pair: int) -> float:
+        """Return the bot's score in a pair, from 0 to 2; raises Guilty."""
+        fixtures = [self.fixture(opponent, pair, seat) for seat in (0, 1)]
+        if fixtures[0] not in self.scores:
+            self.play(opponent, pair)
+        return sum(map(self.scores.__getitem__, fixtures))
 
-    def _play(self, chunk: Chunk) -> list[GameResult]:
-        """Play the games of a chunk, in which the bot has one seat."""
-        self.candidate.beat()
-        pairing = self.tournament.pairings[chunk.pairing]
-        (seat,) = chunk.seats
-        number = seat % len(self._workers)
-        played = self._workers[number].play(chunk)
-        bot = self.bots[number]
-        self.growths[number].add(bot.pid, len(played.results), bot.held())
-        self.timing.merge(played.timings[pairing.bot])
-        for result in played.results:
-            self.actions[Fixture(pairing, *result[:2])] = result.actions
-        for result in played.forfeits:
-            fixture = Fixture(pairing, *result[:2])
-            raise Guilty(fixture, result, self.command(fixture))
-        return played.results
+    def command(self, fixture: Fixture, lane: Lane | None = None, rules: Rules = STANDARD) -> str:
+        """Return the command that plays a game again, perhaps in another lane or under rules."""
+        bot, *others = self.tournament.entries
+        entries = [replace(bot, lane=lane or bot.lane), *others]
+        return replay_commands(replace(self.tournament, entries=entries, rules=rules))(fixture)
 
-    def command(self, fixture: Fixture) -> str:
-        """Return the command that plays a game again."""
-        return replay_commands(self.tournament)(fixture)
+    def blame(
+        self, fault: Fault, fixture: Fixture, lane: Lane | None, rules: Rules, ply: str = ""
+    ) -> Guilty:
+        """Return the error for a fault of the bot in a game."""
+        under = f"under {name_of(rules, STANDARD)}, " if rules != STANDARD else ""
+        where = f"{under}{ply}against {fixture.pairing.opponent}"
+        return Guilty(fail("", fault, where, self.command(fixture, lane, rules)))
 
-    def close(self) -> None:
-        """Kill the bot's processes."""
-        self._stack.close()
+
+@contextmanager
+def open_games(
+    entry: Entry, order: Order, watch: Watch, rules: Rules = STANDARD
+) -> Iterator[Games]:
+    """Yield the games of a bot under these rules; the processes end with the block."""
+    entries = [entry, *map(resolve, _LADDER)]
+    tournament = Tournament("check", order.seed, 1, entries, rules, order.limits)
+    queue = _Queue(watch.look)
+    with (
+        run_log(None, QUIET) as log,
+        open_crew(1, queue, tournament, log, order.venue) as crew,
+    ):
+        yield Games(tournament, crew, queue, watch)
 
 
 def find_parting(first: str, second: str) -> int:
@@ -204,41 +202,6 @@ def find_parting(first: str, second: str) -> int:
     """
     plies = range(min(len(first), len(second)))
     return next((ply for ply in plies if first[ply] != second[ply]), len(plies))
-
-
-def check_loading(candidate: Candidate) -> list[Item]:
-    """Return the first three items, up to the first that fails."""
-    entry, limits, folder = candidate.entry, candidate.limits, candidate.make_folder()
-    start = time.perf_counter()
-    with bot_process(entry, STANDARD, limits, folder, candidate.beat, check=True) as process:
-        try:
-            process.start()
-        except Forfeit as forfeit:
-            return _refuse(forfeit, entry.target)
-        seconds = time.perf_counter() - start
-    imports = Item("imports", "ok", f"ready in {seconds:.2f} s", figures={"seconds": seconds})
-    if entry.command:
-        message = "does not apply to a command"
-        return [imports, Item("binds bot", "none", message), Item("parameters", "none", message)]
-    written = ", ".join(f"{name}={value!r}" for name, value in entry.params.items())
-    params = Item("parameters", "ok", f"takes {written}" if written else "needs none")
-    return [imports, Item("binds bot", "ok", "to something that can be called"), params]
-
-
-def _refuse(forfeit: Forfeit, target: str) -> list[Item]:
-    imports = Item("imports", "ok", "")
-    kind, message = forfeit.fault[:2]
-    if kind == "params":
-        return [imports, Item("binds bot", "ok", ""), Item("parameters", "fail", message, "params")]
-    if _NO_BOT.match(message):
-        return [imports, Item("binds bot", "fail", message, "import")]
-    advice = explain_missing(target, message)
-    return [fail("imports", forfeit.fault._replace(message=message + advice))]
-
-
-NAME = "rating"
-_REACH = 400.0  # Elo points: beyond, more than 91 % of the points go to one of the two
-_NEAREST = 5  # anchors: with five, the deviation of one pairing counts little
 
 
 class Climb:
@@ -303,23 +266,4 @@ class Climb:
         else:
             message = f"about {write_estimate(rating, level=True)}, {place(elo)}"
             message += f": a first guess from {games} games"
-        return Item(NAME, "ok", message, figures=figures)
-
-
-def guess_rating(candidate: Candidate, games: int) -> Item:
-    """Play games against the ladder, without the bot itself if it is on it, and rate the bot."""
-    elos = {name: elo for name, elo in ELO.items() if name != candidate.entry.spec}
-    sparring = Sparring(candidate, opponents=[*elos])
-
-    def meet(anchor: int) -> float:
-        return sum(game.score for game in sparring.play(anchor))
-
-    climb = Climb(elos, meet)
-    try:
-        climb.play(-(-games // 2))
-    except Guilty as guilty:
-        where = f"at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
-        return fail(NAME, guilty.fault, where, guilty.command)
-    finally:
-        sparring.close()
-    return climb.to_item()
+        return Item("rating", "ok", message, figures=figures)

@@ -70,7 +70,7 @@ def new(name: str, folder: Path) -> None:
     type=Whole(LEAST_GAMES, 100_000),
     default=GAMES,
     show_default=True,
-    help="Games in each lane; about six times as many in all.",
+    help="Games in its lane; about five times as many in all.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the deals.")
 @click.option(
@@ -78,7 +78,6 @@ def new(name: str, folder: Path) -> None:
     type=click.Choice(["jail", "process"]),
     help="The lane of its processes.  [default: the jail, if there is one]",
 )
-@click.option("--seconds", hidden=True)
 @LIMITS
 @venue_options("workers", *ON_THIS_MACHINE)
 @json_option
@@ -87,7 +86,6 @@ def check(
     games: int,
     seed: int,
     lane: Lane | None,
-    seconds: str | None,
     limits: dict[str, Any],
     as_json: bool,
     **options: Any,
@@ -102,14 +100,13 @@ def check(
     Example:
       arena check ./my_bot.py --games 8
     """
+    from arena.check.inspector import run_check
     from arena.check.item import NOT_JAILED, Order, format_item, safest_lane
-    from arena.check.supervisor import CutShort, run_check
+    from arena.check.sparring import CutShort
     from arena.entries.resolve import resolve
     from arena.lanes.bubblewrap import find_bubblewrap
     from arena.lanes.cleanup import adopt_orphans
 
-    if seconds is not None:
-        say("warning: --seconds has no effect now; --games says how much", err=True)
     entry = resolve(bot)
     if entry.lane == "remote":
         raise InputError(f"bot {bot!r}: a check needs its program, and it lives elsewhere")

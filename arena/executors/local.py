@@ -30,7 +30,7 @@ from arena.executors.here import Abandoned, Here, is_harmless
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
-from arena.lanes.cleanup import children, count_cores, kill_orphans
+from arena.lanes.cleanup import count_cores, killing_orphans
 from arena.lanes.faults import KILLED, Fault
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.keys import EXECUTORS, HERE, ExecutorChoice, Venue
@@ -116,14 +116,12 @@ def open_crew(
     size: int, work: Work, tournament: Tournament, log: RunLog, venue: Venue = HERE
 ) -> Iterator[Crew]:
     """Yield a crew of `size` workers; at the end its processes and files are removed."""
-    with scratch_folder() as folder:
-        others = children()
+    with scratch_folder() as folder, killing_orphans():
         crew = Crew(size, work, tournament, log, folder, venue)
         try:
             yield crew
         finally:
             crew.kill()
-            kill_orphans(others)
 
 
 class Deaths:

@@ -340,6 +340,16 @@ def kill_orphans(spared: Collection[int] = ()) -> None:
 
 
 @contextmanager
+def killing_orphans() -> Iterator[None]:
+    """Kill what the bots of the block have left."""
+    others = children()
+    try:
+        yield
+    finally:
+        kill_orphans(others)
+
+
+@contextmanager
 def exit_on_termination() -> Iterator[None]:
     """Make SIGTERM and SIGHUP raise SystemExit, so that `finally` blocks run as after Ctrl-C.
 

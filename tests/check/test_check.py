@@ -10,27 +10,21 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 import engine
-from arena.check.inspector import Inspection
+from arena.check.inspector import run_check
 from arena.check.item import NAMES, Order, safest_lane
-from arena.check.sparring import VARIANTS, Candidate, Sparring, find_parting
-from arena.check.supervisor import run_check
+from arena.check.sparring import VARIANTS, CutShort, find_parting
 from arena.entries.resolve import installed, resolve
-from arena.errors import ArenaError
-from arena.lanes.limits import Limits
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
 from tests.conftest import Arena, run_command
-from tests.runs.test_resume import left_over
 from tests.runs.test_rogues import EXPECTED as IN_LANES
-from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, is_dead, needs_jail
+from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, needs_jail
 from tests.waiting import PATIENCE, until
 
 Report = dict[str, Any]
@@ -47,27 +41,20 @@ OTHER_ITEMS = {
     "reads_frames": {"lane inproc": "exception"},
     "reads_gc": {"lane inproc": "exception"},
     "reads_opponent": {"lane inproc": "exception"},
-    "leaves_process": {"leaves nothing": ""},
-    "leaves_hidden_process": {"leaves nothing": ""},
-    "prints": {"leaves nothing": ""},
-    "closes_stdout": {"leaves nothing": ""},
-    "litters": {"leaves nothing": ""},
-    "says_100_mb_of_errors": {"leaves nothing": ""},
-    "reseeds": {"global random": "random"},
-    "peeks_in_frames": {"lanes agree": "differs", "hidden cards": "hidden"},
-    "peeks_in_memory": {"lanes agree": "differs", "hidden cards": "hidden"},
-    "draws": {"same seed": "differs", "global random": "random"},
-    "draws_from_numpy": {"same seed": "differs", "global random": "random"},
-    "depends_on_hashes": {"same seed": "differs"},
+    "peeks_in_frames": {"lane inproc": "differs", "hidden cards": "hidden"},
+    "peeks_in_memory": {"lane inproc": "differs", "hidden cards": "hidden"},
+    "draws": {"same seed": "differs"},
+    "draws_from_numpy": {"same seed": "differs"},
+    "depends_on_hashes": {"lane inproc": "differs"},
     "depends_on_the_clock": {"same seed": "differs"},
     "depends_on_the_system": {"same seed": "differs"},
     "depends_on_memory": {"same seed": "differs"},
     "depends_on_earlier_games": {"same seed": "differs"},
-    "remembers": {"same seed": "differs"},
+    "remembers": {"lane inproc": "differs"},
     "says_other_moves_later": {"same seed": "differs"},
     "knows_one_game": {"rules variants": "exception"},
-    "tampers": {"lane inproc": "protocol"},
-    "tampers_with_the_end": {"lane inproc": "protocol"},
+    "tampers": {"lane inproc": "differs"},
+    "tampers_with_the_end": {"lane inproc": "differs"},
 }
 """Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
@@ -102,11 +89,11 @@ def with_status(document: Report, status: str) -> dict[str, Report]:
     return {item["name"]: item for item in document["items"] if item["status"] == status}
 
 
-def quick(decision: float = 10.0, start: float = 10.0) -> list[str]:
-    """Return the options for the shortest check."""
+def quick(decision: float = 10.0, start: float = 10.0, games: int = 4) -> list[str]:
+    """Return the options for a short check."""
     limits = {"decision": decision, "start": start, "backstop": decision, "memory": 256}
     limits["idle"] = 60.0  # more than a start may take
-    return ["--games", "4", "--limits", json.dumps(limits)]
+    return ["--games", f"{games}", "--limits", json.dumps(limits)]
 
 
 @pytest.fixture
@@ -175,7 +162,8 @@ def test_a_rogue_is_refused_for_the_right_reason(
     words = ", ".join(f"{name}={value!r}" for name, value in rogue.params.items())
     late = "timeout" in EXPECTED[name].values()
     never = name in ("loops_in_import", "says_nothing_at_all")
-    options = quick(0.5 if late else 10.0, 0.5 if never else 10.0)
+    games = 8 if name == "says_other_moves_later" else 4  # it does so from the third game on
+    options = quick(0.5 if late else 10.0, 0.5 if never else 10.0, games)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with (tmp_path / "run.log").open("w"):  # for rogues that look for a run's files
@@ -184,18 +172,6 @@ def test_a_rogue_is_refused_for_the_right_reason(
     assert {item: one.get("kind", "") for item, one in failed.items()} == EXPECTED[name]
     assert_none_is_left(str(tmp_path))
     assert list(scratch.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_the_games_are_played_again_in_the_other_order(tmp_path: Path) -> None:
-    """This bot needs to have seen the second game of a pair before it plays the first one."""
-    candidate = Candidate(rogues.rogue("remembers", seat=0), Limits(), 0, tmp_path, lambda: None)
-    order = Order("remembers", "process", games=4)
-    items = Inspection(candidate, order, lambda _: None).items()
-    same = next(item for item in items if item.name == "same seed")
-    items.close()
-    assert (same.status, same.kind) == ("fail", "differs")
-    assert "where its process has played other games before" in same.message
 
 
 LIGHT = {
@@ -223,19 +199,19 @@ def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
     """Nothing fails, and every item is tried."""
     document = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4")
     assert document["ok"], with_status(document, "fail")
-    untried = {"growth", "lane jail" if NO_JAIL else "lane process"}  # growth needs more games
+    untried = {"lane jail" if NO_JAIL else "lane process"}
     assert set(with_status(document, "none")) == untried
     assert document["jailed"] is not bool(NO_JAIL)
 
 
 @pytest.mark.slow
 def test_an_honest_program_is_accepted(arena: Arena) -> None:
-    """A command has no lane inproc, and items that need it or a second lane are not tried."""
+    """A command has no lane inproc, and items that need it are not tried."""
     command = shlex.join([sys.executable, str(ROOT / "docs" / "examples" / "plain.py")])
     document = report(arena, f"cmd:{command}", "--games", "4")
     assert document["ok"], with_status(document, "fail")
-    untried = {"binds bot", "parameters", "lane inproc", "lanes agree", "hidden cards"}
-    untried |= {"global random", "growth", "lane jail" if NO_JAIL else "lane process"}
+    untried = {"binds bot", "parameters", "lane inproc", "hidden cards"}
+    untried |= {"lane jail" if NO_JAIL else "lane process"}
     assert set(with_status(document, "none")) == untried
 
 
@@ -252,25 +228,23 @@ def test_without_a_jail_there_is_no_verdict(tmp_path: Path) -> None:
     assert document["ok"], with_status(document, "fail")
     assert document["jailed"] is False
     assert document["warning"] == "not jailed: a bot can write this report itself"
-    untried = with_status(document, "none")
-    assert set(untried) == {"growth", "lane jail", "size"}
-    assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
+    assert set(with_status(document, "none")) == {"lane jail"}
 
 
 @pytest.mark.slow
 def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
-    """Below a failure are its evidence and a command that plays that game again."""
+    """Below a failure are its evidence and, in one line, a command that plays that game again."""
     rogues.write(
         tmp_path, "raises", "    def choose(self, view, /):\n        print('hm')\n        1 / 0"
     )
     done = arena("check", "raises.py", "--games", "4", "--lane", "process")
     assert (done.returncode, done.stderr) == (1, "")
     shown = done.stdout.splitlines()
-    assert max(map(len, shown)) <= 80
+    assert max(len(line) for line in shown if "$ " not in line) <= 80
     assert "FAIL lane process    exception at ply 0 against uniform: ZeroDivisionError:" in shown
     assert "                     | hm" in shown
     assert shown[-2:] == ["refused: lane process", "not jailed: a bot can write this report itself"]
-    command = done.stdout.partition("$ ")[2].partition("\n--")[0].replace("\\\n", " ")
+    command = done.stdout.partition("$ ")[2].partition("\n")[0]
     again = arena(*shlex.split(command)[1:])
     assert "checked forfeits" not in again.stderr
     assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
@@ -313,16 +287,9 @@ def test_a_slow_bot_has_the_report_of_a_fast_one(arena: Arena, tmp_path: Path) -
         body = f"    def choose(self, view, /):\n        {pause}return view.legal[0]"
         rogues.write(tmp_path, "paced", body)
         document = report(arena, "paced.py", "--games", "4")
-        measured = ("imports", "time", "memory", "size")
+        measured = ("imports", "time")
         reports.append([item for item in document["items"] if item["name"] not in measured])
     assert reports[0] == reports[1]
-
-
-def test_seconds_have_no_effect_any_more(arena: Arena) -> None:
-    """The option is still understood, with a warning, and is not in the help."""
-    done = arena("check", "./none.py", "--seconds", "10")
-    assert done.stderr.startswith("warning: --seconds has no effect")
-    assert "--seconds" not in arena("check", "--help").stdout
 
 
 @pytest.mark.slow
@@ -330,7 +297,7 @@ def test_a_check_that_takes_too_long_is_no_verdict(tmp_path: Path) -> None:
     """Neither accepted nor refused: an error, of a bot that has worked for too long."""
     path = rogues.write(tmp_path, "first", "    def choose(self, view, /): return view.legal[0]")
     order = Order(str(path), safest_lane(), games=1000)
-    with pytest.raises(ArenaError, match=r"cut short at .* the bot used 1 s of processor time"):
+    with pytest.raises(CutShort, match=r"cut short at .* the bot used \d+ s of processor time$"):
         list(run_check(order, longest=1.0))
 
 
@@ -367,41 +334,17 @@ def test_no_code_of_a_bot_runs_outside_the_jail(tmp_path: Path) -> None:
     assert mark.exists()
 
 
-@pytest.mark.slow
-def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
-    """After some silence the item that it stopped has failed, and the rest is not tried."""
-    body = "    def choose(self, view, /):\n        os.kill(os.getppid(), 19)\n        return 0"
-    path = rogues.write(tmp_path, "stops", body)
-    path.write_text(f"import os\n{path.read_text()}")
-    program = (
-        "from arena.check.supervisor import run_check; from arena.check.item import Order\n"
-        f"for item in run_check(Order({str(path)!r}, 'process'), silence=2.0):\n"
-        "    print(item.name, item.status)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    shown = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
-    assert list(shown) == list(NAMES)
-    assert shown["lane process"] == "fail"
-    assert set(shown.values()) == {"ok", "none", "fail"}
-
-
 def test_the_variants_change_every_number_of_the_rules() -> None:
     """A new rule needs a variant, too."""
-    changed = {name for rules in VARIANTS.values() for name in rules.changes()}
+    changed = {name for rules in VARIANTS for name in rules.changes()}
     assert changed == set(RULE_NAMES)
-    assert {rules.rounds for rules in VARIANTS.values()} >= {1, 2, 4}
+    assert {rules.rounds for rules in VARIANTS} >= {1, 2, 4}
 
 
 def test_our_own_opponents_play_every_variant() -> None:
     """So a fault in a variant is the checked bot's."""
     uniform, greedy = (resolve(name).load() for name in ("uniform", "greedy"))
-    for rules in VARIANTS.values():
+    for rules in VARIANTS:
         for seed in range(5):
             engine.play_game(uniform, greedy, seed=seed, rules=rules)
 
@@ -435,48 +378,3 @@ def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert_none_is_left(str(tmp_path))
-
-
-def test_the_pairs_against_an_opponent_are_counted_by_themselves(tmp_path: Path) -> None:
-    """The first pair against each is pair 0, in whatever order their names are."""
-    candidate = Candidate(resolve("denier"), Limits(), 0, tmp_path, lambda: None)
-    with closing(Sparring(candidate, opponents=["uniform", "greedy", "timing"])) as sparring:
-        for opponent in (0, 1, 2, 0):
-            sparring.play(opponent)
-        pairs = [(fixture.pairing.opponent, fixture.pair) for fixture in sparring.actions]
-    wanted = [("uniform", 0), ("greedy", 0), ("timing", 0), ("uniform", 1)]
-    assert pairs == [place for place in wanted for _ in "12"]
-
-
-@pytest.mark.slow
-def test_an_inspector_that_was_stopped_ends_with_its_parent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A bot may stop it, where there are no namespaces; it reads no end of its input then."""
-    for name in ("TMPDIR", "PYTEST_CUP"):
-        monkeypatch.setenv(name, str(tmp_path))
-    check = subprocess.Popen(
-        [sys.executable, "-m", "arena", "check", "greedy", "--lane", "process"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        until(lambda: any(map(is_inspector, left_over(tmp_path))))
-        (inspector,) = filter(is_inspector, left_over(tmp_path))
-        until(lambda: inspector.children() != [])
-        inspector.suspend()
-        check.kill()
-        check.wait()
-        until(lambda: is_dead(inspector))
-        until(lambda: left_over(tmp_path) == [])
-    finally:
-        for process in left_over(tmp_path):
-            with suppress(psutil.Error):
-                os.kill(process.pid, signal.SIGKILL)
-
-
-def is_inspector(process: psutil.Process) -> bool:
-    """Return whether a process is the one that inspects a bot."""
-    with suppress(psutil.Error):
-        return any("inspector" in word for word in process.cmdline())
-    return False

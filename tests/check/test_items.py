@@ -1,63 +1,50 @@
-"""Each item of a report says what is so: also what a bot keeps, and the rating that ends it."""
+"""Each item of a report says what is so, and the rating that ends it too."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-import resource
-import sys
-from collections.abc import Callable
+import time
 from pathlib import Path
-from random import Random
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
-from arena.check import traces, trial
-from arena.check.inspector import Inspection
-from arena.check.item import NAMES, Growth, Item, Order, check_growth, fail, to_data
-from arena.check.sparring import VARIANTS, Candidate, Climb, Sparring
-from arena.check.supervisor import _complete
-from arena.check.traces import check_memory, check_time
+from arena.check import SLOWER, inspector
+from arena.check.inspector import check_time, run_check
+from arena.check.item import NAMES, Item, Order, complete, fail, to_data
+from arena.check.sparring import VARIANTS, Climb, CutShort, Games, Watch, open_games
 from arena.entries.catalogue import ELO
 from arena.entries.resolve import resolve
-from arena.lanes.cleanup import children
+from arena.errors import ArenaError, Exhausted
 from arena.lanes.faults import Fault
-from arena.lanes.limits import Limits
-from arena.lanes.meter import Held
-from arena.tournament.timing import Timing
+from arena.lanes.launch import Launch
+from arena.tournament.match import GameResult
+from arena.tournament.timing import Distribution
 from bench.studies import guess
-from engine.strategy import Spent
-from tests.rogues import FOLDER, rogue, write
-from tests.runs.test_rogues import NO_JAIL
+from tests.rogues import write
 
 FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
 DOUBTFUL = """    def choose(self, view, /):
-        import random, sys
-        open("litter", "w").close()
-        random.random()
+        import sys
         frame = sys._getframe()
         while frame is not None:
             for value in frame.f_locals.values():
                 if type(value).__name__ == "State":
                     return view.legal[value.hands[view.opponent] % 997 % len(view.legal)]
             frame = frame.f_back
+        if view.rules.rounds == 1:
+            raise ValueError("one round")
         return view.legal[0]"""
-"""It plays by the hidden hand where it finds it, draws from a shared generator and litters."""
+"""It plays by the hidden hand where it finds it, and fails in a game of one round."""
 
 
 def inspect(folder: Path, body: str) -> dict[str, Item]:
     """Return the report of a bot with this method, by the names of the items."""
     path = write(folder, "checked", body)
-    entry = resolve(str(path), lane="process")
-    candidate = Candidate(entry, Limits(), 0, folder, lambda: None)
-    inspection = Inspection(candidate, Order(str(path), "process", games=4), lambda _: None)
-    others = set(children())  # which other tests have left here, such as those of a browser
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(traces, "children", lambda: [*(set(children()) - others)])
-        found = {item.name: item for item in inspection.items()}
+    found = {item.name: item for item in run_check(Order(str(path), "process", games=4))}
     assert not any(found[name].command for name in found if found[name].status == "ok")
     return found
 
@@ -69,63 +56,45 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Item]:
 
 
 def test_an_honest_bot_has_no_fault_in_any_item(honest: dict[str, Item]) -> None:
-    """All are tried but the growth, which needs more games; the order is that of the report."""
-    order = [name for name in honest if not name.startswith("lane ")]
-    assert order == [name for name in NAMES if not name.startswith("lane ")]
-    assert set(honest) == set(NAMES)
-    untried = {"growth", "lane jail"} if NO_JAIL else {"growth"}
-    assert {name for name, item in honest.items() if item.status != "ok"} == untried
-    assert {honest[name].status for name in untried} == {"none"}
+    """All are tried, in the order of the report, but for the other lane."""
+    assert tuple(honest) == NAMES
+    assert {name for name, item in honest.items() if item.status != "ok"} == {"lane jail"}
+    assert honest["lane jail"].status == "none"
 
 
 def test_each_item_says_what_was_tried(honest: dict[str, Item]) -> None:
     """Its number stands in the line and in the figures."""
-    lanes = "inproc, process" if NO_JAIL else "inproc, jail, process"
     lines = {
         "binds bot": "to something that can be called",
         "parameters": "needs none",
-        "lane inproc": "4 games: no fault",
         "lane process": "4 games: no fault",
-        "lanes agree": f"the same 4 games in {lanes}",
-        "same seed": "the same moves in 4 games, played twice, in another order",
-        "rules variants": f"all {len(VARIANTS)}: no fault",
+        "same seed": "4 games played again: the same moves",
+        "lane inproc": "4 games played again: the same moves",
         "hidden cards": "8 decisions asked again: the same answers",
-        "global random": "not touched",
-        "leaves nothing": "no process, no file, no output",
-        "size": "8 lines, 131 bytes",
+        "rules variants": f"all {len(VARIANTS)}: no fault",
     }
     assert {name: honest[name].message for name in lines} == lines
     assert honest["lane process"].figures == honest["lane inproc"].figures == {"games": 4}
-    assert honest["leaves nothing"].figures == {"processes": 0, "files": 0, "output_bytes": 0}
-    assert honest["size"].figures == {"lines": 8, "bytes": 131}
     rating = honest["rating"].figures
     assert sum(one["games"] for one in rating["against"].values()) == rating["games"] == 8
     assert rating["low"] < rating["elo"] < rating["high"]
-    assert 1 < honest["memory"].figures["peak_mb"] < 200
     assert honest["time"].figures["decisions"] > 50
 
 
 @pytest.mark.slow
 def test_what_is_not_so_is_a_failure_with_its_kind(tmp_path: Path) -> None:
-    """Four items have failed, the others not, and there is no rating of such a bot."""
+    """Three items have failed, the others not, and there is no rating of such a bot."""
     found = inspect(tmp_path, DOUBTFUL)
     failed = {name: item for name, item in found.items() if item.status == "fail"}
     kinds = {name: item.kind for name, item in failed.items()}
-    assert kinds == {
-        "lanes agree": "differs",
-        "hidden cards": "hidden",
-        "global random": "random",
-        "leaves nothing": "",
-    }
-    assert failed["lanes agree"].message.startswith("other moves in the lane inproc from ply ")
-    hidden = r"plays . at ply \d+ where it played .: only cards it cannot see were different"
+    assert kinds == {"lane inproc": "differs", "hidden cards": "hidden"}
+    assert re.match(r"other moves from ply \d+ on: does it ", failed["lane inproc"].message)
+    hidden = r"other moves from ply \d+ on: only cards that it cannot see differed"
     assert re.fullmatch(hidden, failed["hidden cards"].message)
-    for name in ("lanes agree", "hidden cards"):
-        assert failed[name].command.startswith("arena game ")
-    assert failed["global random"].message.startswith("the generator of random is seeded or drawn")
-    assert failed["leaves nothing"].message == "leaves files: litter"
+    for item in failed.values():
+        assert item.command.startswith("arena game ")
     assert found["same seed"].status == "ok"
-    assert "rating" not in found
+    assert found["rating"].status == "none"
 
 
 @pytest.mark.parametrize(
@@ -137,32 +106,16 @@ def test_what_is_not_so_is_a_failure_with_its_kind(tmp_path: Path) -> None:
     ],
 )
 def test_a_decision_of_more_than_half_the_limit_is_a_warning(
-    tmp_path: Path, longest: float, status: str, message: str
+    longest: float, status: str, message: str
 ) -> None:
     """Of 50 decisions one is long: it is the longest, and with the 99 % the slowest."""
-    timing = Timing()
+    times = Distribution()
     for seconds in (*[1e-7] * 49, longest):
-        timing.add(Spent(wall=9.0, cpu=seconds, before=0.0))
-    candidate = Candidate(resolve("greedy"), Limits(decision=2.0), 0, tmp_path, lambda: None)
-    item = check_time(SimpleNamespace(timing=timing, candidate=candidate))  # type: ignore[arg-type]
+        times.add(seconds)
+    item = check_time(times, 2.0)
     assert (item.name, item.status, item.message) == ("time", status, message)
     assert item.figures["decisions"] == 50
     assert item.figures["max"] == longest
-
-
-@pytest.mark.parametrize(("limit", "status"), [(4, "warn"), (1 << 20, "ok")])
-def test_memory_is_the_peak_of_a_bots_processes(tmp_path: Path, limit: int, status: str) -> None:
-    """Here of this process; a bot that has ended is not asked, and no limit is half used."""
-    candidate = Candidate(resolve("greedy"), Limits(memory=limit), 0, tmp_path, lambda: None)
-    bots = [SimpleNamespace(pid=None), SimpleNamespace(pid=os.getpid())]
-    sparring: Any = SimpleNamespace(bots=bots, candidate=candidate)
-    item = check_memory(sparring)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    assert (item.name, item.status) == ("memory", status)
-    assert item.figures["peak_mb"] == pytest.approx(peak, rel=0.2)
-    assert item.message == f"{item.figures['peak_mb']:.0f} MB at most, of {limit} MB"
-    sparring.bots.pop()
-    assert check_memory(sparring).status == "none"
 
 
 def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
@@ -183,11 +136,95 @@ def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
 def test_items_that_were_not_reached_are_not_tried() -> None:
     """Also those between two that were; the order is that of the report."""
     found = [Item("imports", "ok", ""), Item("parameters", "fail", "no")]
-    items = list(_complete(iter(found)))
+    items = list(complete(found))
     assert tuple(item.name for item in items) == NAMES
     assert [items[0], items[2]] == found
     others = [items[1], *items[3:]]
     assert {(item.status, item.message) for item in others} == {("none", "not tried")}
+
+
+@pytest.mark.parametrize(
+    ("used", "clock", "why"),
+    [
+        (9.0, 9.0 * SLOWER, ""),  # on a busy machine
+        (11.0, 11.0, "in 11 s the bot used 11 s of processor time"),
+        (2.0, 601.0, "in 601 s the bot used 2 s of processor time"),  # it sleeps
+    ],
+)
+def test_the_time_of_a_check_is_what_the_bot_works(
+    monkeypatch: pytest.MonkeyPatch, used: float, clock: float, why: str
+) -> None:
+    """Who sleeps is found by the clock, much later."""
+    now = iter([100.0, 100.0, 100.0 + clock])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    named: list[str] = []
+    watch = Watch(named.append, 10.0)
+    watch.begin("same seed")
+    watch.used = used
+    if not why:
+        watch.look()
+    else:
+        with pytest.raises(CutShort) as raised:
+            watch.look()
+        assert str(raised.value) == f"cut short at 'same seed': {why}"
+    assert named == ["same seed"] * 2
+
+
+@pytest.mark.parametrize("where", ["a folder", "a start", "the games"])
+def test_what_the_machine_refuses_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Folders and processes of the check, those of the bot, and those of its games."""
+
+    def refuse(*_: object, **__: object) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    owner, name = {
+        "a folder": (inspector, "resolve"),
+        "a start": (Launch, "popen"),
+        "the games": (Games, "play"),
+    }[where]
+    monkeypatch.setattr(owner, name, refuse)
+    path = write(tmp_path, "first", FIRST)
+    with pytest.raises(Exhausted, match="No space left on device"):
+        list(run_check(Order(str(path), "process", games=4)))
+
+
+def test_who_waits_for_a_check_can_end_it(tmp_path: Path) -> None:
+    """While a bot thinks; what it had started is gone."""
+    body = "    def choose(self, view, /):\n        while True: pass"
+    path = write(tmp_path, "loops", body)
+
+    def stop(stage: str) -> None:
+        if stage.startswith("lane"):
+            seen.append(time.monotonic())
+        if len(seen) > 3:
+            raise ArenaError("stopped")
+
+    seen: list[float] = []
+    with pytest.raises(ArenaError, match="stopped"):
+        list(run_check(Order(str(path), "process"), stop))
+
+
+def test_a_pair_is_played_once_and_the_opponents_faults_are_its_own(tmp_path: Path) -> None:
+    """What was played in the lane counts for the rating; a late bot of ours is not the bot's."""
+    path = write(tmp_path, "first", FIRST)
+    entry, order = resolve(str(path), lane="process"), Order(str(path), "process")
+    watch = Watch(lambda _: None, 1e9)
+    with open_games(entry, order, watch) as games:
+        games.play_series(1)
+        assert len(games.actions) == 4
+        crew, games._crew = games._crew, Mock()
+        scores = [games.score(opponent, 0) for opponent in ("uniform", "greedy")]
+        assert sum(scores) == sum(games.scores.values())
+        fixture = games.fixture("timing", 0, 1)
+        late = GameResult(0, 1, 0, "forfeit", 0, 0, 5, Fault("timeout", "late"), "")
+        games._crew.play.return_value = [Mock(timings={}, results=[late])]
+        games.play("timing", 0, seats=(1,))
+        assert games.scores[fixture] == 1.0
+        assert fixture not in games.actions
+        games._crew = crew
+    assert watch.used > 0
 
 
 @pytest.mark.parametrize(
@@ -205,107 +242,6 @@ def test_a_bot_that_wins_all_or_none_has_one_bound(score: float, beginning: str,
     assert sum(games.values()) == item.figures["games"] == 8
     scores = {name: one["score"] for name, one in item.figures["against"].items()}
     assert scores == {name: number / 2 * score for name, number in games.items()}
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_shared_generator_is_touched_whatever_its_state_is_then(
-    monkeypatch: pytest.MonkeyPatch, order: int
-) -> None:
-    """Where that was first is kept; standard output that was replaced is caught again."""
-    first, second = sorted(Random(seed).getstate() for seed in (1, 2))[::order]
-    states = iter([first, first, second, first])
-    monkeypatch.setattr(trial, "generator_states", lambda: {"random": next(states)})
-    output: Any = Mock(closed=False)
-    watched = trial.Trial(output)
-    monkeypatch.setattr(sys, "stdout", output)
-    watched.look("in its import")
-    assert watched.touched == {}
-    watched.look("at ply 3")
-    monkeypatch.setattr(sys, "stdout", None)
-    watched.look("at ply 4")
-    assert watched.touched == {"global random": "random, at ply 3", "standard output": "at ply 4"}
-    output.capture.assert_called_once()
-
-
-MOST = Held(1024, 32, 33, 128)
-
-
-def check(kept: Callable[[int], Held], games: int = 20, step: int = 1) -> Item:
-    """Return the item of a bot that has so much after each game."""
-    growth = Growth()
-    for number in range(step, games + 1, step):
-        growth.add(1, step, kept(number))
-    return check_growth([Growth(), growth], MOST)
-
-
-@pytest.mark.parametrize("step", [1, 4])
-def test_what_is_used_up_first_is_said(step: int) -> None:
-    """2 MB of 1,004 are for 502 games; a thread a game is for 32."""
-    item = check(lambda games: Held(20 + 2.0 * games, 1, 1, 8), step=step)
-    assert item.status == "warn"
-    assert "keeps 2 MB a game: out of memory after about 500 games" in item.message
-    item = check(lambda games: Held(20 + 2.0 * games, 1, 1 + games, 8), step=step)
-    assert "keeps 1 thread a game: out of threads after about 32 games" in item.message
-    assert item.figures == {"kept": "threads", "a_game": 1.0, "games": 32}
-
-
-@pytest.mark.parametrize(
-    "kept",
-    [
-        lambda games: Held(20 + 9 * min(games, 13), 1, 2, 8),  # a cache that is full
-        lambda games: Held(20 + 5 * (games % 3), 1, 2, 8 + games % 2),  # noise
-        lambda games: Held(20 + 300 * (games > 15), 1, 9 * (games > 15), 8),  # once
-        lambda games: Held(20 + 0.4 * games, 1, 2, 8),  # it may end some day
-        lambda games: Held(90 - games, 1, 2, 8),
-    ],
-)
-def test_what_an_honest_bot_has_is_no_growth(kept: Callable[[int], Held]) -> None:
-    """Nothing that grows in one part of the games only, or very slowly."""
-    assert check(kept).status == "ok"
-
-
-def test_few_games_say_nothing_and_a_new_process_begins_again() -> None:
-    """A process that was replaced has nothing of the games before."""
-    assert check(lambda games: Held(20.0 * games), games=8).status == "none"
-    growth = Growth()
-    for number in range(20):
-        growth.add(number // 10, 1, Held(2.0 * number))
-    assert growth.rates() is None
-
-
-def played(name: str, folder: Path, games: int = 16) -> Item:
-    """Return the item of a bot that has played some games in one process."""
-    entry = rogue(name, "process") if name.startswith("keeps") else resolve(name, lane="process")
-    sparring = Sparring(Candidate(entry, Limits(), 0, folder, lambda: None), mixed=True)
-    try:
-        sparring.play_series(games)
-        return check_growth(sparring.growths, sparring.bots[0].most_held)
-    finally:
-        sparring.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "kept", "a_game"),
-    [
-        ("keeps_memory", "memory", 2),
-        ("keeps_children", "processes", 1),
-        ("keeps_files", "files", 1),
-        ("keeps_threads", "memory", 16),  # their stacks: no jail counts them
-    ],
-)
-def test_rogues_that_keep_something_are_told_how_long_that_lasts(
-    tmp_path: Path, name: str, kept: str, a_game: float
-) -> None:
-    """Looked at from outside, in the lane process: within a quarter, as a look may miss a page."""
-    item = played(name, tmp_path)
-    assert (item.status, item.figures["kept"]) == ("warn", kept)
-    assert item.figures["a_game"] == pytest.approx(a_game, rel=0.25)
-
-
-@pytest.mark.parametrize("name", ["greedy", str(FOLDER / "first.py")])
-def test_bots_that_keep_nothing(tmp_path: Path, name: str) -> None:
-    """Also one of ours."""
-    assert played(name, tmp_path).message == "nothing is kept of a game"
 
 
 def climb(elo: float, deviates: float = 0.0) -> Climb:

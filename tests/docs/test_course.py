@@ -91,7 +91,7 @@ def test_the_workflow_refuses_a_bad_bot_and_accepts_a_good_one(course: Path) -> 
     }
     assert all(report["jailed"] for report in reports.values())
     assert "good one.py: accepted" in told.stdout
-    assert "bad.py: global random: " in told.stdout
+    assert "bad.py: same seed: " in told.stdout
     (course / "submissions" / "bad.py").unlink()
     _git(course, "commit", "--quiet", "--all", "--message", "without the bad one")
     assert _script(course, SCRIPTS[-2]).returncode == 0

@@ -70,7 +70,7 @@ FAULTS = [
     ),
     Fault(
         "a check that asks about hidden cards in the same world",
-        "arena/check/traces.py",
+        "arena/check/inspector.py",
         "world = sample(view(state, fixture.seat), rng)",
         "world = state",
         "tests/check/test_check.py::test_a_rogue_is_refused_for_the_right_reason[peeks_in_frames]",

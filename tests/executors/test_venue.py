@@ -111,7 +111,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     local = "arena.executors.local.LocalExecutor"
     monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
     monkeypatch.setattr("arena.executors.worker.play_here", _stop)
-    monkeypatch.setattr("arena.check.supervisor.run_check", lambda order, _: _stop(order.venue))
+    monkeypatch.setattr("arena.check.inspector.run_check", lambda order, _: _stop(order.venue))
     for place in ("arena.tournament.keys", "arena.library.request"):
         monkeypatch.setattr(f"{place}.choose_venue", choose_more)
     return folder

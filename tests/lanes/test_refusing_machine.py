@@ -44,13 +44,6 @@ entry = resolve("greedy", lane="process")
 with bot_process(entry, STANDARD, Limits(), Path("own"), program=trial.__file__) as process:
     process.start()
 """,
-    "inspector": """
-from arena.check.item import Order
-from arena.check.supervisor import run_check
-items = run_check(Order("greedy", "process"))
-assert next(items).status == "ok"
-items.close()
-""",
     "worker": """
 import os, socket
 from arena.executors import worker_process

@@ -36,8 +36,10 @@ from arena.addons.league.sources import (
     take,
 )
 from arena.addons.league.turns import Submitting, Working, run_job
+from arena.check import SLOWER
+from arena.check.inspector import run_check
 from arena.check.item import Item, Order
-from arena.check.supervisor import SLOWER, NoVerdict, run_check
+from arena.check.sparring import CutShort
 from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
@@ -55,7 +57,7 @@ from arena.tournament.tournament import Tournament
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
-_NO_VERDICT: Final = "its check took too long, or came to no verdict"
+_TOO_LONG: Final = "its check took too long"
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
@@ -325,8 +327,8 @@ class Desk:
         )
         try:
             return (*run_check(order, working, longest=self.settings.check_seconds),)
-        except NoVerdict as error:  # it took too long, or the bot corrupted it
-            raise Refused(str(error), public=_NO_VERDICT) from None
+        except CutShort as error:
+            raise Refused(str(error), public=_TOO_LONG) from None
 
 
 def _choose_cost(items: tuple[Item, ...]) -> float:

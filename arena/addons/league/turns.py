@@ -8,8 +8,8 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias, TypeVar
 
-from arena.check.supervisor import killing_orphans
 from arena.errors import ArenaError, Exhausted, blaming_machine
+from arena.lanes.cleanup import killing_orphans
 
 _Item = TypeVar("_Item")
 _T = TypeVar("_T")

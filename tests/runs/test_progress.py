@@ -75,8 +75,8 @@ def test_the_log_is_shown_above_the_bar(
     with terminal(monkeypatch, 24, 80) as screen:
         with show_progress(1000, 0, lambda: "a state", log):
             say(log, "x is out after 10 faults")
-            until(lambda: screen.text()[0] == "x is out after 10 faults")
-            until(lambda: "0/1000" in screen.text()[1])
+            until(lambda: screen.text()[:1] == ["x is out after 10 faults"])
+            until(lambda: "0/1000" in "".join(screen.text()[1:]))
         say(log, "later")
     assert screen.text() == ["x is out after 10 faults"]
     assert log.stream.getvalue() == "later\n"

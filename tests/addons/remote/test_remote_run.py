@@ -370,6 +370,9 @@ def test_a_worker_that_tells_of_an_outage_needs_a_bot_elsewhere(tmp_path: Path) 
     told = Played(Chunk(0, 0, 1), [], {}, 1.0, refusal="greedy: out")
     with run_log(None) as log:
         with pytest.raises(Garbled, match="an outage where none can be"):
-            Crew(1, plan, tournament, log, tmp_path, HERE)._learn(told)
+            [*Crew(1, plan, tournament, log, tmp_path, HERE)._take(told)]
         there = replace(tournament, entries=[replace(bots[0], lane="remote"), bots[1]])
-        Crew(1, plan, there, log, tmp_path, HERE)._learn(told)
+        crew = Crew(1, plan, there, log, tmp_path, HERE)
+        half = crew.halves.next(0)
+        assert half is not None
+        [*crew._take(told._replace(chunk=half))]

@@ -244,10 +244,10 @@ def find_version(words: Sequence[str], files: Mapping[str, bytes]) -> str:
         script = script_words(files.get(words[0].removeprefix(COPY), b""))
         words = [*script, *words[1:]] if script else []
     program = after_env(words) or words[:1]
-    place = shutil.which(program[0]) if program else None
-    if place is None or not _INTERPRETERS.fullmatch(Path(place).name):
+    found = shutil.which(program[0]) if program else None
+    if found is None or not _INTERPRETERS.fullmatch(Path(found).name):
         return ""
-    return _ask_version(os.path.abspath(place))
+    return _ask_version(os.path.abspath(found))
 
 
 @cache

@@ -27,8 +27,8 @@ from engine.play import playout
 from tests.reports.runs import cup
 from tests.tiers import few
 
-Said: TypeAlias = dict[tuple[str, ...], str]
-"""What a place says, as it is written, by a quantity and one or two bots."""
+Said: TypeAlias = list[tuple[tuple[str, ...], str]]
+"""All that a place says: a quantity of one or two bots, and the text."""
 
 BOT = ("rank", "elo", "elo_low", "elo_high", "score", "group")
 BOTH = ("lead", "lead_low", "lead_high", "likely", "verdict")
@@ -110,12 +110,12 @@ def read(rows: Iterable[Mapping[str, Any]]) -> Said:
         other = row.get("opponent") or row.get("next")
         about = (str(row["bot"]), *([str(other)] if other else []))
         for name in BOTH if other else BOT:
-            cell, ends = str(row.get(name, "")), ("", "")
+            cell, ends = str(row.get(name, "")).strip(), ("", "")
             if found := CELL.fullmatch(cell):
                 cell, side, low, end = found.groups()
                 ends = (low or ("" if side == "at most " else end), "" if "least" in side else end)
             written = {name: cell, f"{name}_low": ends[0], f"{name}_high": ends[1]}
-            said |= {(key, *about): text for key, text in written.items() if text}
+            said += [((key, *about), text) for key, text in written.items() if text]
     return said
 
 
@@ -206,5 +206,5 @@ def test_a_number_is_one_in_its_five_places(name: str, tmp_path: Path) -> None:
         places["json"] = read([{"bot": one["new"], "opponent": one["old"], **ends}])
         places["compare"] = read_text(str(comparison), compared)
     for place, said in places.items():
-        assert {key: text for key, text in said.items() if not agrees(text, truth[key])} == {}
-        assert {key[0] for key in said} >= EXPECTED[bool(compared)].get(place, set()), place
+        assert [(key, text) for key, text in said if not agrees(text, truth[key])] == [], place
+        assert {key[0] for key, _ in said} >= EXPECTED[bool(compared)].get(place, set()), place

@@ -108,8 +108,8 @@ def _read() -> list[Traced]:
 def choose(tests: Iterable[Traced], mutant: Mutant, seconds: float) -> dict[str, float]:
     """Return the tests that try a mutant, with the seconds of each, the nearest first.
 
-    They call its function, or any of its module where that is called by none; then come those of
-    its room. A line outside functions runs at each import.
+    First are those that call its function, then any of its module, then those of its room. A line
+    outside functions runs at each import. At least one is chosen, however long it takes.
     """
     room = mutant.room.removeprefix("arena/")
     function = f"{mutant.module}:{mutant.function}"
@@ -124,9 +124,10 @@ def choose(tests: Iterable[Traced], mutant: Mutant, seconds: float) -> dict[str,
 
     chosen: dict[str, float] = {}
     for test in sorted(tests, key=distance):
-        if distance(test)[0] == 4 or sum(chosen.values()) + test.seconds > seconds:
+        if distance(test)[0] == 4:
             break
-        chosen[test.name] = test.seconds
+        if not chosen or sum(chosen.values()) + test.seconds <= seconds:
+            chosen[test.name] = test.seconds
     return chosen
 
 

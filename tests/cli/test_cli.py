@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
@@ -21,6 +20,7 @@ from arena.store.folder import WINS
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.console import COMMANDS, Console
+from tests.kit import csv_rows
 from tests.rogues import write
 from tests.tiers import few, tier
 from tests.waiting import PATIENCE, until
@@ -52,19 +52,14 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None:
     """Every game is counted once for each bot, and win types add up to wins."""
     done = arena("run", "cup.yaml", "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in cup.rglob("*.*")} == DETERMINISTIC | OTHERS
-    games = rows(cup / "games.csv")
+    games = csv_rows(cup / "games.csv")
     assert len(games) == 3 * 40 * 2
-    by_bot = {row["bot"]: row for row in rows(cup / "standings.csv")}
+    by_bot = {row["bot"]: row for row in csv_rows(cup / "standings.csv")}
     for name, row in by_bot.items():
         own = [game for game in games if name in (game["bot"], game["opponent"])]
         wins = [game["win_type"] for game in own if game["winner"] == name]
@@ -73,7 +68,7 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
         for win_type in ("city", "points", "tiebreak", "forfeit"):
             assert int(row[f"{win_type}_wins"]) == wins.count(win_type)
     for table in ("standings.csv", "head_to_head.csv", "win_types.csv"):
-        lines = rows(cup / table)
+        lines = csv_rows(cup / table)
         assert sum(int(row["games"]) for row in lines) == 2 * len(games)
         for row in lines:
             types = ("city_wins", "points_wins", "tiebreak_wins", "forfeit_wins")
@@ -169,7 +164,7 @@ def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Pa
         "bots: [greedy, {bot: raises.py, label: 'it (fails), always'}]\n"
     )
     assert arena("run", "cup.yaml").returncode == 0
-    fault = rows(tmp_path / "results" / "cup" / "faults.csv")[3]
+    fault = csv_rows(tmp_path / "results" / "cup" / "faults.csv")[3]
     assert fault["output"] == "hello"
     done = arena(*shlex.split(fault["command"])[1:])
     assert done.returncode == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from bots import timing
 from engine import Rules, play_game
 from tests import ROOT, markdown
 from tests.conftest import Arena
+from tests.kit import csv_rows
 from tests.waiting import PATIENCE
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -59,11 +59,6 @@ def spec(name: str, folder: Path) -> str:
     return f"cmd:{shlex.quote(program)}"
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_each_is_one_short_file() -> None:
     """The author of a bot can read one in a few minutes; a language model takes a few more."""
     files = [path for path in EXAMPLES.iterdir() if path.is_file()]
@@ -91,7 +86,7 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     shutil.copy(EXAMPLES / "maskable_bot.py", tmp_path / "learner" / "bot.py")
     done = arena("play", "./learner/", "uniform", "--pairs", "2", "--out", "out")
     assert done.returncode == 0, done.stderr
-    games = rows(tmp_path / "out" / "games.csv")
+    games = csv_rows(tmp_path / "out" / "games.csv")
     assert len(games) == 4
     assert "forfeit" not in {game["win_type"] for game in games}
     learner, rules = resolve(str(tmp_path / "learner")).create, Rules(take_size=4)
@@ -105,13 +100,13 @@ def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, nam
     example = spec(name, tmp_path)
     done = arena("play", example, "uniform", "--pairs", "10", "--out", "out")
     assert done.returncode == 0, done.stderr
-    by_bot = {row["bot"]: row for row in rows(tmp_path / "out" / "standings.csv")}
+    by_bot = {row["bot"]: row for row in csv_rows(tmp_path / "out" / "standings.csv")}
     uniform = by_bot.pop("uniform")
     (own,) = by_bot.values()
     assert own["games"] == uniform["games"] == "20"
     assert own["forfeits"] == uniform["forfeits"] == "0"
     assert int(own["wins"]) > int(own["losses"])
-    games = rows(tmp_path / "out" / "games.csv")
+    games = csv_rows(tmp_path / "out" / "games.csv")
     assert len(games) == 20
     assert "forfeit" not in {game["win_type"] for game in games}
 

@@ -35,7 +35,7 @@ from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError
 from engine.strategy import Clock
-from tests.runs.test_verify import HERE
+from tests.kit import HERE
 from tests.stores import forge
 
 MOST_CALLS = 3_000_000

@@ -22,7 +22,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.notation import parse_actions
 from engine.play import playout
-from tests.runs.test_verify import HERE
+from tests.kit import HERE
 
 HOSTILE = (
     "<script>alert(1)</script>",

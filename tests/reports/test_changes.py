@@ -27,8 +27,8 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests.kit import playing
 from tests.reports.runs import BASE, RunGames, played, tournament
-from tests.runs.test_verify import playing
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
 

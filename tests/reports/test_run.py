@@ -506,6 +506,13 @@ def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     assert more.endswith("Left out, because of faults in its games: a.")
 
 
+def test_a_run_without_a_take_says_so() -> None:
+    """A section is never only a heading."""
+    made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))
+    assert "takes" not in {table.name for table in made.tables()}
+    assert "## Takes and cards\n\nNo card was taken.\n" in to_markdown(made)
+
+
 def test_the_closest_games_are_those_with_the_least_lead() -> None:
     """Of each pairing one, in the order of the leads and not of the pairings."""
     margins = [

@@ -15,11 +15,11 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests.conftest import Arena, run_here
+from tests.kit import same_files
 from tests.rogues import write
 from tests.runs.test_verify import RAISES
 from tests.tiers import few
 
-NOT_SAME = ("run.log", "timings.csv", "run.sqlite")
 BOTS = ["uniform", "greedy", "g=greedy(patience=1.5)", {"bot": "./mine.py", "label": "my own"}]
 CONFIGS: dict[str, dict[str, Any]] = {
     "rules": {"rules": {"set_bonus": 0}, "max_faults": 2, "anchor": "greedy=9", "lane": "inproc"},
@@ -49,11 +49,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    found = filter(Path.is_file, folder.rglob("*"))
-    return {path.name: path.read_bytes() for path in found if path.name not in NOT_SAME}
-
-
 @pytest.mark.parametrize(
     "kind",
     few(sorted(COMMANDS, key=lambda kind: kind not in CHEAP), 0, len(CHEAP) + 1),
@@ -69,8 +64,8 @@ def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kin
     again = folder / "again" / kind
     done = run_here(folder, "run", manifest.name, "--out", str(again), "--workers", "1")
     assert done.returncode == 0, done.stderr
-    assert files(again) == files(out)
-    assert len(files(again)) >= 12
+    assert same_files(again) == same_files(out)
+    assert len(same_files(again)) >= 12
     if "compare" in COMMANDS[kind]:
         assert "repeat with: arena compare denier" in done.stdout
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
@@ -21,6 +20,7 @@ from arena.store.folder import locate
 from tests.conftest import Arena, run_command
 from tests.console import Console
 from tests.kills import count_games
+from tests.kit import csv_rows
 from tests.rogues import write
 from tests.runs.test_resume import FILES, left_over, runs_in, workers_of
 from tests.runs.test_rogues import NO_JAIL
@@ -174,8 +174,7 @@ def cup(tmp_path: Path) -> Path:
 
 def faults(folder: Path, out: str) -> list[dict[str, str]]:
     """Return the faults of a finished run."""
-    with (folder / out / "faults.csv").open() as file:
-        return list(csv.DictReader(file))
+    return csv_rows(folder / out / "faults.csv")
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from arena.tournament.config import convert, make_tournament
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena
-from tests.runs.test_verify import HERE
+from tests.kit import HERE, same_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,19 +69,12 @@ def play(folder: Path, pairs: int = 2, shown: int = QUIET) -> None:
     runs.run(tournament, HERE, RunFolder(folder), shown)
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Return the content of the files that are the same in every run."""
-    changing = ("run.log", "run.sqlite", "timings.csv")
-    found = filter(Path.is_file, folder.rglob("*"))
-    return {path.name: path.read_bytes() for path in found if path.name not in changing}
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run with all that a full installation writes."""
     folder = tmp_path_factory.mktemp("full")
     play(folder)
-    assert PAGE in files(folder)
+    assert PAGE in same_files(folder)
     return folder
 
 
@@ -102,23 +95,23 @@ def test_a_light_run_has_all_other_files_and_says_so_once(
     told = f"report.html is left out: {LACK}\n"
     assert capfd.readouterr().err.count(told) == 1
     assert told in (tmp_path / "one" / "run.log").read_text()
-    here = files(tmp_path / "one")
-    assert here == {name: text for name, text in files(made).items() if name != PAGE}
+    here = same_files(tmp_path / "one")
+    assert here == {name: text for name, text in same_files(made).items() if name != PAGE}
     play(tmp_path / "one")
-    assert files(tmp_path / "one") == files(made)
+    assert same_files(tmp_path / "one") == same_files(made)
 
 
 @pytest.mark.slow
 def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, full: Path) -> None:
     """Nothing was left to play the first time; then there is one pair more."""
-    before = files(full)
+    before = same_files(full)
     with light():
         play(full)
-        assert files(full) == before
+        assert same_files(full) == before
         play(full, pairs=3)
-    assert PAGE not in files(full)
+    assert PAGE not in same_files(full)
     play(full, pairs=3)
-    assert files(full).keys() == before.keys()
+    assert same_files(full).keys() == before.keys()
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shlex
@@ -33,6 +32,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import run_here
+from tests.kit import csv_rows
 from tests.tiers import few, tier
 from tests.waiting import PATIENCE, until
 
@@ -209,12 +209,6 @@ def in_lanes(expected: Mapping[str, tuple[str, ...]], lanes: Sequence[str]) -> l
     ]
 
 
-def rows(path: Path) -> list[Row]:
-    """Return the rows of a file."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def played(
     folder: Path, entries: Sequence[Entry], limits: Limits, pairs: int = 1, seed: int = 7
 ) -> Path:
@@ -239,7 +233,7 @@ def games_of_first(*labels: str) -> list[Row]:
     """Return the games of honest bots with these labels that play the first legal action."""
     with tempfile.TemporaryDirectory() as folder:
         bots = [rogues.first(label, "inproc") for label in labels]
-        return rows(met(Path(folder), bots) / "games.csv")
+        return csv_rows(met(Path(folder), bots) / "games.csv")
 
 
 def our_processes(mark: str) -> list[psutil.Process]:
@@ -428,21 +422,21 @@ def played_lines(path: Path, columns: int) -> dict[str, str]:
 def check_the_honest(folder: Path) -> None:
     """Check that the honest bots' games among themselves are the same as without rogues."""
     bots = [resolve(name) for name in HONEST]
-    among = rows(played(folder.parent / "honest", bots, LONG, seed=3) / "games.csv")
+    among = csv_rows(played(folder.parent / "honest", bots, LONG, seed=3) / "games.csv")
     assert len(among) == 6
-    assert [row for row in rows(folder / "games.csv") if row in among] == among
+    assert [row for row in csv_rows(folder / "games.csv") if row in among] == among
 
 
 def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:
     """Check that each guilty bot has one fault, of its kind, and that no other bot has any."""
-    faults = rows(folder / "faults.csv")
+    faults = csv_rows(folder / "faults.csv")
     first = {row["bot"]: row["kind"] for row in faults if row["kind"] != "max_faults"}
     assert first == guilty
     assert sum(row["kind"] != "max_faults" for row in faults) == len(guilty)
     for row in faults:
         check_evidence(row)
         assert row["bot"] in row["game"].split("/")
-    games = rows(folder / "games.csv")
+    games = csv_rows(folder / "games.csv")
     lost = [game for game in games if game["win_type"] == "forfeit"]
     assert len(lost) == len(faults)
     for game, fault in zip(lost, faults, strict=True):
@@ -451,7 +445,7 @@ def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:
 
 def check_the_sums(folder: Path, bots: int) -> None:
     """Check that the standings count every game once for each of its bots."""
-    games, standings = rows(folder / "games.csv"), rows(folder / "standings.csv")
+    games, standings = csv_rows(folder / "games.csv"), csv_rows(folder / "standings.csv")
     assert len(games) == bots * (bots - 1)
     assert len(standings) == bots
     for row in standings:
@@ -462,7 +456,7 @@ def check_the_sums(folder: Path, bots: int) -> None:
         assert int(row["forfeit_wins"]) == won.count("forfeit")
         assert int(row["wins"]) + int(row["draws"]) + int(row["losses"]) == len(own)
     forfeits = sum(int(row["forfeits"]) for row in standings)
-    assert forfeits == len(rows(folder / "faults.csv"))
+    assert forfeits == len(csv_rows(folder / "faults.csv"))
 
 
 def test_every_rogue_has_its_expected_fault_in_a_table() -> None:
@@ -563,7 +557,7 @@ def check_a_tournament(
     kinds = kinds_in(lane)
     bots = [rogues.rogue(name, lane, **params_of(name, str(empty), listener)) for name in names]
     folder = met(empty / "out", bots, limits)
-    games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
+    games, faults = csv_rows(folder / "games.csv"), csv_rows(folder / "faults.csv")
     for name in filter(kinds.__getitem__, names):
         own = [row for row in faults if name in row["game"].split("/")]
         check_guilty([row for row in games if row["opponent"] == name], own, name, kinds[name])
@@ -590,7 +584,7 @@ def test_a_rogue_has_its_fault_and_leaves_nothing(
     """
     bots = [rogues.rogue(name, lane, **params_of(name, str(empty), listener))]
     folder = met(empty / "out", bots, limits_of(name, kind))
-    games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
+    games, faults = csv_rows(folder / "games.csv"), csv_rows(folder / "faults.csv")
     if kind:
         check_guilty(games, faults, name, kind)
         if name != SILENT or lane != "inproc":

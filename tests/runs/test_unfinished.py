@@ -18,10 +18,8 @@ from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, RunLog
-from arena.executors.worker import Worker
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import scratch_folder
 from arena.runs.rerun import choose_pairs
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
@@ -31,8 +29,8 @@ from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import run_here
+from tests.kit import HERE
 from tests.rogues import FOLDER, write
-from tests.runs.test_verify import HERE
 from tests.tiers import few
 
 CHUNKS = 40
@@ -154,15 +152,6 @@ TIRES = (
 TABLES = ("standings", "head_to_head", "win_types", "verdicts", "wins")
 
 
-class InThisProcess:
-    """An executor that plays in this process."""
-
-    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
-        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
-            while chunk := plan.next():
-                yield worker.play(chunk)
-
-
 def tiring(folder: Path) -> Path:
     """Return the file of a bot that fails now and then."""
     return write(folder, "tires", TIRES, "self.rng = setup.rng")
@@ -174,7 +163,7 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
     tournament = Tournament("cup", 5, pairs, bots, STANDARD, max_faults=max_faults)
     found = {}
     with closing(Store(None)) as store:
-        run(tournament, InThisProcess(), shown=QUIET, store=store)
+        run(tournament, HERE, shown=QUIET, store=store)
         writers = make_files(tournament, store).writers
         for name in TABLES:
             file = io.StringIO()

@@ -12,6 +12,7 @@ import arena as library
 from arena.errors import InputError
 from tests.conftest import Arena, run_command
 from tests.kills import kill_often
+from tests.kit import same_files
 from tests.tiers import few
 
 WORDS = "resolved, first, top:K, against:BOT"
@@ -22,12 +23,6 @@ KINDS = {
 }
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Return the files that are the same in every run."""
-    paths = [path for path in folder.rglob("*.csv") if path.stem != "timings"]
-    return {path.name: path.read_bytes() for path in [*paths, folder / "manifest.json"]}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", few(["until", "swiss"], 0, 1))
 def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kind: str) -> None:
@@ -36,10 +31,10 @@ def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kin
     for workers in ("1", "3"):
         done = arena("run", "cup.yaml", "--workers", workers, "--out", workers)
         assert done.returncode == 0, done.stderr
-    assert files(tmp_path / "1") == files(tmp_path / "3")
+    assert same_files(tmp_path / "1") == same_files(tmp_path / "3")
     again = arena("run", "cup.yaml", "--out", "3")
     assert again.stdout.startswith("nothing was left to play")
-    assert files(tmp_path / "1") == files(tmp_path / "3")
+    assert same_files(tmp_path / "1") == same_files(tmp_path / "3")
     verified = arena("verify", "3", "--sample", "1")
     assert verified.returncode == 0, verified.stderr
 
@@ -54,7 +49,7 @@ def test_a_run_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> None:
 def check_kills(folder: Path, kills: int, counts: list[int]) -> None:
     """Kill a run so many times while it plays, and compare it with one that was not."""
     assert run_command(folder, "run", "cup.yaml", "--out", "whole").returncode == 0
-    whole = files(folder / "whole")
+    whole = same_files(folder / "whole")
     luck = Random(13)
     for workers in counts:
         out = f"out-{workers}"
@@ -62,7 +57,7 @@ def check_kills(folder: Path, kills: int, counts: list[int]) -> None:
         kill_often(folder, words, out, kills, luck)
         done = run_command(folder, *words, "--out", out)
         assert done.returncode == 0, done.stderr
-        assert files(folder / out) == whole
+        assert same_files(folder / out) == whole
 
 
 @pytest.mark.slow

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
-import msgspec
 import pytest
 
 import arena as library
@@ -19,40 +15,18 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import Executor, LocalExecutor
-from arena.executors.log import QUIET, RunLog
-from arena.executors.worker import Worker
-from arena.lanes.scratch import scratch_folder
-from arena.runs.run import Playing, run
+from arena.executors.log import QUIET
+from arena.runs.run import run
 from arena.runs.verify import Difference, spread, verify
 from arena.store.folder import RunFolder
-from arena.tournament.keys import Venue
-from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests.conftest import Arena
+from tests.kit import HERE
 from tests.rogues import FOLDER, write
 from tests.stores import forge
 from tests.tiers import few
-
-
-class InThisProcess:
-    """An executor that plays in this process."""
-
-    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
-        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
-            while chunk := plan.next():
-                yield worker.play(chunk)
-
-
-HERE = InThisProcess()
-
-
-def playing(executor: Executor = HERE) -> Playing:
-    """Return how to play with this executor, and show nothing."""
-    venue: Any = msgspec.structs.replace(Venue(), executor=executor)
-    return Playing(venue, shown=QUIET)
-
 
 RAISES = "    def choose(self, view, /):\n        raise ValueError('boom')"
 TIRES = (

@@ -26,7 +26,7 @@ from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.strikes import Forfeits
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.runs.test_verify import HERE
+from tests.kit import HERE
 
 MANIFEST = {"bots": [{"label": "a"}]}
 FAULT = Fault("exception", "boom", "trace", "printed")

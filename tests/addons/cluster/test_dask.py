@@ -18,8 +18,7 @@ from arena.errors import InputError, NoSites
 from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
-from arena.store.database import NAME as STORE
-from arena.store.folder import LOG, TIMINGS, RunFolder
+from arena.store.folder import RunFolder
 from arena.tournament.keys import ExecutorChoice, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
@@ -27,26 +26,19 @@ from engine import STANDARD
 from tests.addons.cluster.cluster import Cluster
 from tests.executors.marked import assert_no_process_is_left
 from tests.kills import count_games
+from tests.kit import same_files
 from tests.rogues import rogue
 
 pytestmark = pytest.mark.skipif(
     find_spec("distributed") is None,
     reason="Dask is not installed: pip install 'district-noir-arena[dask]'",
 )
-UNLIKE = {LOG, TIMINGS, STORE, f"{STORE}-wal", f"{STORE}-shm"}
-"""The files of a run that need not be the same."""
 
 
 def cup() -> Tournament:
     """Return a run of honest bots, of one in its own process, and of one with doubtful faults."""
     bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
     return Tournament("cluster", 3, 20, [*bots, rogue("exits_at_once")], STANDARD, max_faults=2)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of all files that are the same in every run."""
-    found = filter(Path.is_file, folder.rglob("*"))
-    return {path.name: path.read_bytes() for path in found if path.name not in UNLIKE}
 
 
 def dask(address: str) -> Venue:
@@ -75,7 +67,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Return the files of a local run."""
     folder = tmp_path_factory.mktemp("local")
     run(cup(), LocalExecutor(2), RunFolder(folder), QUIET)
-    return files(folder)
+    return same_files(folder)
 
 
 @pytest.fixture
@@ -96,7 +88,7 @@ def test_a_run_of_which_a_worker_is_killed_has_the_files_of_a_local_run(
     victim = cluster.workers[1]
     with open_executor(dask(cluster.address)) as executor:
         run(cup(), Disturbed(executor, 4, victim.kill), RunFolder(tmp_path / "out"), QUIET)
-    assert files(tmp_path / "out") == local
+    assert same_files(tmp_path / "out") == local
     assert victim.wait() == -signal.SIGKILL
     from distributed import Client
 
@@ -119,7 +111,7 @@ def test_a_scheduler_is_killed_and_the_run_goes_on_elsewhere(
             run(cup(), disturbed, RunFolder(tmp_path / "out"), QUIET)
     assert 0 < count_games(tmp_path / "out") < cup().games
     run(cup(), LocalExecutor(2), RunFolder(tmp_path / "out"), QUIET)
-    assert files(tmp_path / "out") == local
+    assert same_files(tmp_path / "out") == local
 
 
 def test_where_no_scheduler_answers_it_says_so(

@@ -22,6 +22,7 @@ from arena.tournament.keys import Venue
 from tests import rogues
 from tests.conftest import Arena, run_command
 from tests.kills import count_games
+from tests.kit import same_files
 from tests.waiting import PATIENCE, until
 
 LACKS = next(
@@ -39,7 +40,6 @@ needs_mpi = pytest.mark.skipif(bool(LACKS) and "CI" not in os.environ, reason=LA
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 RANKS = 3
 FUTURES = ["-m", "mpi4py.futures", "-m", "arena"]
-DIFFERENT = {"run.log", "run.sqlite", "timings.csv"}  # from run to run, also on one machine
 HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
 BOOM = {"bot": f"boom={rogues.FOLDER}/raises.py(what='boom')", "lane": "process"}
 CUPS = {
@@ -95,12 +95,6 @@ def finish(run: subprocess.Popen[str]) -> tuple[str, str]:
     return out, errors
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Return what every run of a cup has in common."""
-    found = filter(Path.is_file, folder.rglob("*"))
-    return {path.name: path.read_bytes() for path in found if path.name not in DIFFERENT}
-
-
 @pytest.mark.slow
 @needs_mpi
 def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
@@ -118,7 +112,7 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
         for text in (errors, alone.stderr)
     )
     assert len(said) < 2 * len(alone_said)
-    assert files(folder / "ranks") == files(folder / "alone")
+    assert same_files(folder / "ranks") == same_files(folder / "alone")
     assert "exception" in (folder / "ranks" / "faults.csv").read_text()
     log = (folder / "ranks" / "run.log").read_text()
     assert f"{RANKS - 1} ranks of MPI" in log
@@ -146,7 +140,7 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     assert f"{kept:,}" in out.splitlines()[0]
     alone = run_command(folder, *words[:2], "--out", "alone")
     assert alone.returncode == 0, alone.stderr
-    assert files(cup) == files(folder / "alone")
+    assert same_files(cup) == same_files(folder / "alone")
 
 
 @pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])

@@ -9,8 +9,8 @@ import pytest
 from arena.addons.learn.opponents import learn_clone, play_to_learn
 from arena.batch import learner
 from arena.batch.learner import Choices
+from tests.kit import HERE
 from tests.rogues import first
-from tests.runs.test_verify import HERE
 
 
 def test_a_clone_learns_from_the_bot_and_not_from_its_teacher(

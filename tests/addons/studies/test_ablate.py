@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -33,7 +32,7 @@ from arena.tournament.tournament import Tournament
 from bench.studies import effect_headlines
 from engine import STANDARD
 from tests.conftest import Arena, Once
-from tests.runs.test_verify import HERE, playing
+from tests.kit import HERE, csv_rows, playing
 
 OPTIONS = ["set_bonus=0,5", "cities_needed=2", "rounds=2+removed=23"]
 NAMES = ["base", "set_bonus=0", "cities_needed=2", "removed=23,rounds=2"]
@@ -60,11 +59,6 @@ def out(once: Once) -> Path:
     return once("ablation", lambda folder: play(folder / "out", CUP_BOTS)) / "out"
 
 
-def rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / FILE).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def games(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the deal of every game of a run."""
     what, store = read_run(folder)
@@ -89,7 +83,7 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
 
 def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
     """With the same two bots for the spread; the base has no difference from itself."""
-    table = rows(out)
+    table = csv_rows(out / FILE)
     assert [*table[0]] == ABLATION.names
     measures = [*(measure.name for measure in MEASURES), "spread"]
     places = [(name, measure) for name in NAMES for measure in measures]
@@ -104,9 +98,10 @@ def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
 def test_the_numbers_are_those_of_the_games(out: Path) -> None:
     """Counted a second time, from games.csv."""
     for name in NAMES:
-        with (out / name / "games.csv").open(newline="") as file:
-            played = list(csv.DictReader(file))
-        own = {row["measure"]: row["value"] for row in rows(out) if row["variant"] == name}
+        played = csv_rows(out / name / "games.csv")
+        own = {
+            row["measure"]: row["value"] for row in csv_rows(out / FILE) if row["variant"] == name
+        }
         types = [game["win_type"] for game in played]
         assert float(own["city"]) == pytest.approx(types.count("city") / 24, abs=1e-4)
         assert float(own["tiebreaks"]) == pytest.approx(types.count("tiebreak") / 24, abs=1e-4)
@@ -164,7 +159,7 @@ def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
     bots = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
     done = play(tmp_path / "out", tournament(*bots, pairs=1))
     assert done.two is None
-    for row in rows(tmp_path / "out"):
+    for row in csv_rows(tmp_path / "out" / FILE):
         assert (row["forfeits"], row["value"], row["difference"]) == ("2", "", "")
 
 

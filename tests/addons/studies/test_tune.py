@@ -27,8 +27,8 @@ from arena.tables.table_columns import CANDIDATES
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.studies.test_ablate import Stops
+from tests.kit import HERE, playing
 from tests.rogues import FOLDER
-from tests.runs.test_verify import HERE, playing
 from tests.tiers import few
 
 BUDGET = 224

@@ -1,0 +1,54 @@
+"""Parts that the tests of several rooms are made of: runs in this process, and their files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena.executors.local import Executor
+from arena.executors.log import QUIET, RunLog
+from arena.executors.worker import Worker
+from arena.lanes.scratch import scratch_folder
+from arena.runs.run import Playing
+from arena.tournament.keys import Venue
+from arena.tournament.plan import Plan, Played
+from arena.tournament.tournament import Tournament
+
+
+class InThisProcess:
+    """An executor that plays in this process."""
+
+    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
+        """Yield the games of the plan."""
+        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
+            while chunk := plan.next():
+                yield worker.play(chunk)
+
+
+HERE = InThisProcess()
+
+CHANGING = ("run.log", "timings.csv", "run.sqlite", "run.sqlite-wal", "run.sqlite-shm")
+"""The files of a run that need not be the same in every run."""
+
+
+def playing(executor: Executor = HERE) -> Playing:
+    """Return how to play with this executor, and show nothing."""
+    venue: Any = msgspec.structs.replace(Venue(), executor=executor)
+    return Playing(venue, shown=QUIET)
+
+
+def same_files(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of the files that are the same in every run, by their names."""
+    found = filter(Path.is_file, folder.rglob("*"))
+    return {path.name: path.read_bytes() for path in found if path.name not in CHANGING}
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

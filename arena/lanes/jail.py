@@ -109,10 +109,12 @@ def _plan(entry: Entry, words: list[str], base: Path, files: Path | None) -> Pla
 
 
 def _bind(source: Path, place: Path, covers: Iterable[Path | str]) -> list[str]:
-    """Return the options that bind a path, in memory below folders that every user may enter."""
+    """Return the options that show a path, in memory below folders that every user may enter."""
     tops = {Path(HOME), *map(Path, covers)}
     folders = [folder for folder in reversed(place.parents) if tops & {*folder.parents}]
     options = [word for folder in folders for word in ("--dir", str(folder))]
+    if source == place and place.is_symlink() and tops & {*place.parents}:
+        return [*options, "--symlink", os.readlink(place), str(place)]
     return [*options, "--ro-bind", str(source), str(place)]
 
 

@@ -29,10 +29,10 @@ _OPEN = 0o755  # also for the user without rights as which root's bots play
 def lay_out(
     root: Path, paths: Iterable[Path], programs: Iterable[Path], covers: Collection[Path] = ()
 ) -> dict[Path, Path]:
-    """Make a root folder, unless it exists; return what is to be bound into it: sources by place.
+    """Make a root folder, unless it exists; return what is still to be shown: sources by place.
 
     It shows `paths`, and `programs` with the links that lead to them. `covers` are places of
-    folders in memory.
+    folders in memory, in which links are still to be made, too.
     """
     sources = {placed(path): path for path in (*paths, *filter(Path.exists, _ETC))}
     places = outermost(sources, covers)
@@ -50,12 +50,14 @@ def lay_out(
         for place in places
         if in_memory & {*place.parents} or not (is_executed and _is_small(sources[place]))
     }
+    later = {link: link for link in links if in_memory & {*link.parents}}
     if not root.exists():
         part = root.with_suffix(".part")
         remove_tree(part)  # of a process that was killed
-        _fill(part, {place: sources[place] for place in places}, bound, [*links], covers)
+        shown = {place: sources[place] for place in places}
+        _fill(part, shown, bound, [link for link in links if link not in later], covers)
         part.rename(root)
-    return bound
+    return bound | later
 
 
 def _is_small(source: Path) -> bool:

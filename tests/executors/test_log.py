@@ -22,7 +22,8 @@ from arena.executors.answers import LOGGED, Frames, Garbled, read_answer, write_
 from arena.tournament.timing import SPENT
 from tests import rogues
 from tests.conftest import run_command
-from tests.runs.test_rogues import LONG, played, rows
+from tests.kit import csv_rows
+from tests.runs.test_rogues import LONG, played
 from tests.waiting import until
 
 RECORDS = 2500
@@ -206,5 +207,5 @@ def test_a_bot_that_writes_into_all_pipes_breaks_nothing(tmp_path: Path) -> None
     done = run_command(tmp_path, "run", "breaks.yaml", "--quiet", "--workers", "2", "--out", "out")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     honest = [resolve("uniform"), *(rogues.first(way, "inproc") for way in ways)]
-    expected = rows(played(tmp_path / "honest", honest, LONG, pairs=2) / "games.csv")
-    assert rows(tmp_path / "out" / "games.csv") == expected
+    expected = csv_rows(played(tmp_path / "honest", honest, LONG, pairs=2) / "games.csv")
+    assert csv_rows(tmp_path / "out" / "games.csv") == expected

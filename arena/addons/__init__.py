@@ -66,7 +66,7 @@ ADDONS: Final = {
                 "uvicorn",
             )
         },
-        hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "address:find_bot"},
+        hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "client:find_bot"},
     ),
     "rl": Addon(hooks={"small_games": "exact:small_games"}),
     "studies": Addon(

@@ -41,8 +41,8 @@ class Entry:
     (`layout`). `path` lists the folders from which the bot's module is imported. `needs` are
     further files and folders that it may read in the lane jail. The files of a command come from
     the folder `home`; `program` is the version of its interpreter, and `note` is the reason if not
-    the whole folder is copied. A bot that lives elsewhere has its address as command, and
-    as program the version that it says; a `public` one is only on the public internet.
+    the whole folder is copied. A bot that lives elsewhere has its address as command, and as
+    program the version that it says.
     """
 
     label: str
@@ -59,7 +59,6 @@ class Entry:
     home: str = ""
     program: str = ""
     note: str = ""
-    public: bool = False
 
     @property
     def is_ours(self) -> bool:

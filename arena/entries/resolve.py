@@ -69,8 +69,6 @@ def resolve(
     lane: str | None = None,
     needs: Sequence[str] = (),
     code: Code | None = None,
-    *,
-    public: bool = False,
 ) -> Entry:
     """Return the entry of a spec.
 
@@ -80,9 +78,8 @@ def resolve(
     `(name=value)` and preceded by `label=`. The arguments `label` and `params` take precedence over
     those in the text. Without `lane` it is the default for the kind of bot; that of a server is
     remote. `needs` are files and folders that the bot may read in the lane jail. With `code` the
-    bot is that class or function, and the text only names it. With `public` a server must be on
-    the public internet. A program is built if its files are new. Raises InputError for a bot that
-    does not exist or cannot be built, and for an invalid spec.
+    bot is that class or function, and the text only names it. A program is built if its files are
+    new. Raises InputError for an invalid spec, and a bot that does not exist or cannot be built.
     """
     spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
     text = spec.target if code else text
@@ -94,7 +91,7 @@ def resolve(
         if code:
             found = _of_code(code)
         elif is_address(spec.target):
-            found = _of_address(spec.target, merged, public=public)
+            found = _of_address(spec.target, merged)
         elif spec.target.startswith(COMMAND):
             found = _of_command(spec.target, needed)
         else:
@@ -263,17 +260,11 @@ def _of_command(target: str, needs: Sequence[str]) -> Entry:
     )
 
 
-def _of_address(target: str, params: dict[str, Any], *, public: bool) -> Entry:
+def _of_address(target: str, params: dict[str, Any]) -> Entry:
     """Return the entry of a bot that lives elsewhere; its hash covers its address and version."""
-    found = hook("find_bot")(target, params, public=public)
+    url, version, sha256 = hook("find_bot")(target, params)
     return Entry(
-        label="",
-        target=found.target,
-        lane="remote",
-        sha256=found.sha256,
-        command=(found.target,),
-        program=found.version,
-        public=public,
+        label="", target=url, lane="remote", sha256=sha256, command=(url,), program=version
     )
 
 

@@ -103,7 +103,6 @@ class Answer(msgspec.Struct):
     ready: bool = False
     games: int = 1
     version: str = ""
-    seconds: float = 0.0
     error: str | None = None
     kind: str = "exception"
     traceback: str = ""

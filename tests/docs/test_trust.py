@@ -12,7 +12,7 @@ from arena.lanes.init import SOCKETS
 from arena.lanes.jail import most_processes
 from arena.lanes.syscalls import ALLOWED, DECIDED
 from arena.lanes.warm import MOST
-from arena.reports.page_server import MOST_WAITING, WHOLE
+from arena.reports.front import MOST_WAITING, WHOLE
 from tests import ROOT
 from tests.rogues import fills_kernel
 

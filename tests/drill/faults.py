@@ -127,7 +127,7 @@ FAULTS = [
     ),
     Fault(
         "another site let in that has the address",
-        "arena/reports/page_server.py",
+        "arena/reports/front.py",
         'if headers.get("origin", origin) != origin:',
         'if headers.get("origin", "http:").partition(":")[0] != "http":',
         "tests/addons/table/test_guard.py::test_another_origin_is_refused_everywhere",

@@ -143,8 +143,7 @@ def find_here(entry: Entry, imports: str) -> Entry:
     """
     check_needs(entry.target, entry.needs)
     if entry.source is None:
-        known = entry.target, entry.label, entry.params, entry.lane, entry.needs
-        found = resolve(*known, public=entry.public)
+        found = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
         _check(entry.target, "sha256", entry.sha256, found.sha256)
         return replace(entry, path=found.path, command=found.command)
     if entry.command:

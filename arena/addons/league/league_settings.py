@@ -58,9 +58,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_faults: Annotated[
         Positive, Meta(description="A version with so many faults is suspended.")
     ] = MAX_FAULTS
-    private_addresses: Annotated[
-        bool, Meta(description="Whether the server of a bot may be in a private network.")
-    ] = False
     a_day: Annotated[ADay, Meta(description="Submissions of one owner in a day, at most.")] = 20
     most_megabytes: Annotated[Megabytes, Meta(description="MB of a submission, at most.")] = 16
     check_games: Annotated[
@@ -88,7 +85,6 @@ _CHOICES: Final = {"lane": HERE}
 
 _SELDOM: Final = (
     "bot_seconds",
-    "private_addresses",
     "most_megabytes",
     "check_games",
     "check_seconds",

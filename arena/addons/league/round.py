@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from arena.addons.league.league_settings import Settings
 from arena.addons.league.league_tables import Pairs, Plan, Version
-from arena.addons.league.sources import SOURCES, as_file, identity_of, resolve_spec
+from arena.addons.league.sources import SOURCES, as_file, identity_of
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address
@@ -71,7 +71,7 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     for a bot that lives elsewhere and cannot be asked, or is another one now.
     """
     if is_address(version.spec):
-        return _ask_server(version, settings)
+        return _ask_server(version)
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
         entry = resolve(f"{version.name}={as_file(folder / version.spec)}", lane=settings.lane)
@@ -87,9 +87,9 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     return entry
 
 
-def _ask_server(version: Version, settings: Settings) -> Entry:
+def _ask_server(version: Version) -> Entry:
     try:
-        entry = resolve_spec(version.spec, settings, version.name)
+        entry = resolve(version.spec, version.name)
     except InputError as error:
         raise Unreachable(f"{version.name}: {error}") from None
     if identity_of(entry) == version.sha256:

@@ -53,7 +53,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     if spec.target in {name for name, _ in installed()}:
         return Taken(bot, identity_of(resolve(bot)))
     if is_address(spec.target):
-        entry = resolve_spec(bot, settings)
+        entry = resolve(bot)
         return Taken(entry.spec, identity_of(entry))
     path = Path(os.path.expanduser(spec.target))
     if spec.params:
@@ -103,11 +103,6 @@ def read_submission(path: Path, megabytes: int, waiting: Callable[[], None]) -> 
         )
     with naming(path):
         return read_file(path, min(most, MOST_SOURCE), links=False)
-
-
-def resolve_spec(spec: str, settings: Settings, label: str | None = None) -> Entry:
-    """Return the entry of a bot of the arena or of a server, as far as the league allows it."""
-    return resolve(spec, label, public=not settings.private_addresses)
 
 
 def as_file(path: Path) -> str:

@@ -32,7 +32,6 @@ from arena.addons.league.sources import (
     SOURCES,
     Taken,
     identity_of,
-    resolve_spec,
     take,
 )
 from arena.addons.league.turns import Submitting, Working, run_job
@@ -278,7 +277,7 @@ class Desk:
         So it does for a bot that lives elsewhere. Raises Refused for one that fails, and for
         parameters that it does not accept.
         """
-        entries = [resolve_spec(f"{LABEL}={spec}", self.settings), resolve("uniform")]
+        entries = [resolve(f"{LABEL}={spec}"), resolve("uniform")]
         rules = self.settings.game_rules()
         for problem in find_problems(entries, rules, self.settings.limits):
             raise Refused(problem)

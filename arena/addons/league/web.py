@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import ipaddress
 import logging
 import re
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -22,17 +21,34 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from arena.addons.league.league_site import SITE
 from arena.addons.league.owner_page import Full, Reception, name_upload
 from arena.addons.league.submission import TooMany
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
-from arena.reports.page_server import REPORT_POLICY, Connection, guarded, is_own, read_cookie
+from arena.lanes.cleanup import TERMINATION
+from arena.reports.front import (
+    REPORT_POLICY,
+    TOO_LARGE,
+    Bounded,
+    Front,
+    FrontServer,
+    is_own,
+    network_of,
+    read_cookie,
+    too_large,
+)
 from arena.statistics.wording import write_ends
 from arena.store.html_page import STYLE, render, static
 
@@ -45,7 +61,7 @@ POLICY: Final = (
 MOST_GUESSES: Final = 20
 """Wrong tokens that a client may send in a minute."""
 
-TOO_LARGE: Final = 413
+_WHOLE: Final = 60.0  # seconds of a request: an upload of many megabytes may take a minute
 _MOST_DRAINED: Final = 256 << 20  # bytes that are read of a body that is too large
 _MINUTE: Final = 60.0
 _MOST_CLIENTS: Final = 10_000  # whose wrong tokens are counted
@@ -60,12 +76,6 @@ _TYPES: Final = {"html": "text/html", "json": "application/json", "csv": "text/c
 _ASKED: Final = "asked"
 
 T = TypeVar("T")
-
-
-class UploadConnection(Connection):
-    """A connection on which an upload of many megabytes may take a minute."""
-
-    whole = 60.0
 
 
 class Asked(NamedTuple):
@@ -96,24 +106,20 @@ def read_asked(scope: Scope, hosts: tuple[str, ...], proxy: str) -> Asked | None
 
 
 class Gate:
-    """Answers only under the names of this server, and adds the headers of every answer."""
+    """Refuses requests under other names than those of this server."""
 
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...], proxy: str) -> None:
-        self.app = app
-        self.hosts = hosts
+    def __init__(self, host: str, port: int, proxy: str) -> None:
+        shown = f"[{host}]" if ":" in host else host
+        self.hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost", shown))
         self.proxy = proxy
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on with what is known of its sender."""
-        if scope["type"] != "http":
-            raise ValueError(f"no {scope['type']} here")
-        send = guarded(send, POLICY, "same-origin")
-        asked = read_asked(scope, self.hosts, self.proxy)
-        if asked is None:
-            why = "403: this name is not served here; behind a proxy, name it with --proxy\n"
-            await Response(why, 403, {"connection": "close"}, "text/plain")(scope, receive, send)
-            return
-        await self.app({**scope, _ASKED: asked}, receive, send)
+    def refuse(self, scope: Scope) -> ASGIApp | None:
+        """Return the answer to a request that is refused, or note who sent it."""
+        scope[_ASKED] = read_asked(scope, self.hosts, self.proxy)
+        if scope[_ASKED] is not None:
+            return None
+        why = "403: this name is not served here; behind a proxy, name it with --proxy\n"
+        return PlainTextResponse(why, 403, {"connection": "close"})
 
 
 class Guesses:
@@ -124,7 +130,7 @@ class Guesses:
 
     def note(self, client: str) -> None:
         """Count a wrong token; of very many clients, the one first counted is forgotten."""
-        now, key = time.monotonic(), _network(client)
+        now, key = time.monotonic(), network_of(client)
         since, count = self._counts.get(key, (now, 0))
         self._counts[key] = (since, count + 1) if now - since < _MINUTE else (now, 1)
         if len(self._counts) > _MOST_CLIENTS:
@@ -132,42 +138,8 @@ class Guesses:
 
     def is_over(self, client: str) -> bool:
         """Return whether a client has sent too many in the last minute."""
-        since, count = self._counts.get(_network(client), (0.0, 0))
+        since, count = self._counts.get(network_of(client), (0.0, 0))
         return count >= MOST_GUESSES and time.monotonic() - since < _MINUTE
-
-
-def _network(client: str) -> str:
-    """Return a client's address; of IPv6 the half that a client cannot choose."""
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client[:64]
-    if address.version == 6:
-        return str(ipaddress.ip_network((int(address), 64), strict=False))
-    return str(address)
-
-
-class Bounded(Request):
-    """A request whose body has at most `most` bytes; raises HTTPException 413 for a larger one."""
-
-    most = _MOST_FORM
-
-    async def stream(self) -> AsyncIterator[bytes]:  # type: ignore[override]
-        """Yield the parts of the body."""
-        size = 0
-        async for part in super().stream():
-            size += len(part)
-            if size > self.most:
-                raise too_large(self.most)
-            yield part
-
-
-def too_large(most: int) -> HTTPException:
-    """Return the refusal of a body, after which the connection is closed."""
-    return HTTPException(TOO_LARGE, f"larger than {most >> 20} MB", {"connection": "close"})
-
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Web:
@@ -208,7 +180,6 @@ class Web:
             exception_handlers={
                 ArenaError: self._refuse,
                 HTTPException: self._refuse,
-                ClientDisconnect: self._refuse,  # nobody reads the answer
             },
         )
 
@@ -264,7 +235,7 @@ class Web:
     async def enter(self, request: Request) -> Response:
         """Let a browser in that has a right token."""
         self._check_own(request)
-        form = await Bounded(request.scope, request.receive).form(max_files=0, max_fields=4)
+        form = await Bounded(request, _MOST_FORM).form(max_files=0, max_fields=4)
         token = str(form.get("token", "")).strip()
         await self._admit(request, token)
         asked: Asked = request.scope[_ASKED]
@@ -307,9 +278,7 @@ class Web:
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most:
             raise too_large(self._most)
-        bounded = Bounded(request.scope, request.receive)
-        bounded.most = self._most
-        async with bounded.form(max_files=1, max_fields=4) as form:
+        async with Bounded(request, self._most).form(max_files=1, max_fields=4) as form:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
                 raise InputError("the form: choose a file")
@@ -389,8 +358,8 @@ def _wants_data(request: Request) -> bool:
     return bool(_bearer(request)) or "json" in request.headers.get("accept", "")
 
 
-def make_gate(web: Web, host: str, port: int, proxy: str) -> Gate:
+def make_server(web: Web, host: str, port: int, proxy: str) -> FrontServer:
     """Return what answers requests on a port of this machine, directly or by a proxy."""
-    shown = f"[{host}]" if ":" in host else host
-    hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost", shown))
-    return Gate(web.application(), hosts, proxy)
+    gate = Gate(host, port, proxy)
+    front = Front(web.application(), gate.refuse, POLICY, "same-origin", _WHOLE)
+    return FrontServer(front, TERMINATION)

@@ -85,20 +85,15 @@ def web(folder: Path, port: int, host: str, proxy: str) -> None:
             raise InputError(f"arena league web: {not_installed(library, 'table')}")
     for name, address in ("--host", host), ("--proxy", proxy):
         _check_address(name, address)
-    import asyncio
-
-    from arena.addons.league.web import UploadConnection, Web, make_gate
-    from arena.lanes.cleanup import TERMINATION
-    from arena.reports.page_server import PageServer, listen
+    from arena.addons.league.web import Web, make_server
+    from arena.reports.front import listen
 
     with listen(port, host) as bound, closing(Web(folder)) as opened:
         port = bound.getsockname()[1]
-        gate = make_gate(opened, host, port, proxy)
-        server = PageServer(gate, asyncio.Event(), TERMINATION, UploadConnection)
         shown = f"[{host}]" if ":" in host else host
         if host != _HERE and not proxy:
             say("warning: without a proxy with TLS, tokens can be read on the way", err=True)
-        server.run_until_end(
+        make_server(opened, host, port, proxy).run_until_end(
             bound, lambda: say(f"serving {folder}/ at http://{shown}:{port}/; Ctrl-C stops it")
         )
 

@@ -8,54 +8,68 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import os
 import re
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from importlib.util import find_spec
 from math import inf
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 import msgspec
+from msgspec import MsgspecError
+from msgspec.json import decode, encode
 
 from arena.cli.options import LANE, Whole, say
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
-from arena.lanes.cleanup import adopt_orphans, exit_on_termination
+from arena.lanes.cleanup import TERMINATION, adopt_orphans
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
-from arena.lanes.messages import Answer, Choose, End, Message, New
+from arena.lanes.messages import Answer, Choose, End, Hello, Message, New
 from arena.lanes.probe import find_problems
-from arena.lanes.process import MOST_GAMES, bot_process
+from arena.lanes.process import MOST_GAMES, BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden
 from engine import STANDARD, EngineError, Rules
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Scope
 
-TOKEN: Final = SERVE_TOKEN
-"""The environment variable with the token that a server asks for."""
+    from arena.reports.front import Front
 
 MOST_SESSIONS: Final = 64
-"""Sessions at a time; a further one ends the one that has been idle for longest, or waits."""
+"""Sessions, each of which is answered at once; a further one takes the place of an idle one."""
 
 _MOST_BODY = MOST_GAMES * 4096  # bytes of a request
 _IDLE = 60.0  # seconds after which a session may be ended for another one
 _WHOLE = 30.0  # seconds in which a request must be complete
 _MOST_SECONDS = 3600.0  # of an answer; the arena that asks has its own clock
-_MOST_AT_ONCE = 200  # connections
-_KINDS: Final[dict[str, type[Message]]] = {"new": New, "choose": Choose, "end": End}
+_KINDS: Final[dict[str, type[Message]]] = {
+    "hello": Hello,
+    "new": New,
+    "choose": Choose,
+    "end": End,
+}
 _NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _SHOWN = 12  # characters of a hash
+
+
+T = TypeVar("T")
+
+
+class _Kind(msgspec.Struct):
+    """What of a message says which one it is."""
+
+    type: str
 
 
 class Forgotten(Exception):
@@ -66,88 +80,77 @@ class Busy(Exception):
     """All sessions are in use."""
 
 
-class _Ended(Exception):
-    """A session was ended while its bot was asked."""
-
-
 class Session:
-    """The games that one asker plays with one process of the bot."""
+    """The games that one asker plays with one process of the bot; `lock` is for one request."""
 
     def __init__(self, entry: Entry, rules: Rules, version: str) -> None:
-        self.lock = Lock()
-        self.used = time.monotonic()
-        self.has_ended = False
+        self.entry = entry
+        self.rules = rules
         self.version = version
+        self.lock = asyncio.Lock()
+        self.used = monotonic()
+        self.has_ended = False
         self._kept = (-1, b"")  # the number of the last request, and its answer
         self._stack = ExitStack()
-        folder = self._stack.enter_context(scratch_folder()) / BOT
-        limits = Limits(start=_MOST_SECONDS)
-        made = bot_process(
-            entry, rules, limits, folder, self._beat, check=not entry.command, budget=Budget(inf)
-        )
-        self._process = self._stack.enter_context(made)
+        self._process: BotProcess | None = None
+
+    def _start(self) -> BotProcess:
+        if self._process is None:
+            folder = self._stack.enter_context(scratch_folder()) / BOT
+            limits, check = Limits(start=_MOST_SECONDS), not self.entry.command
+            made = bot_process(
+                self.entry, self.rules, limits, folder, self._beat, check=check, budget=Budget(inf)
+            )
+            self._process = self._stack.enter_context(made)
+        self._process.start()
+        return self._process
 
     def _beat(self) -> None:
-        if self.has_ended and self._process.pid is not None:  # and is not being killed
-            raise _Ended
+        if self.has_ended and self._process and self._process.pid:  # and is not being killed
+            raise Forgotten
 
-    def answer(self, messages: list[dict[str, Any]]) -> bytes:
+    def answer(self, messages: list[Message]) -> bytes:
         """Return the lines that answer some messages, the stored ones if they were asked before."""
-        first = messages[0]["id"]
-        with self.lock:
-            self.used = time.monotonic()
-            number, kept = self._kept
-            if first < number or self.has_ended:
-                raise Forgotten
-            if first > number:
-                kept = b"".join(_line(answer) for answer in self._ask(messages))
-                self._kept = first, kept
-            self.used = time.monotonic()
-            return kept
+        first, (number, kept) = messages[0].id, self._kept
+        if first < number or self.has_ended:
+            raise Forgotten
+        if first > number:
+            kept = b"".join(self._ask(messages))
+            self._kept = first, kept
+        self.used = monotonic()
+        return kept
 
-    def _ask(self, messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def _ask(self, messages: list[Message]) -> Iterator[bytes]:
         """Yield the answers; those after the end of the process are missing."""
+        numbers = [message.id for message in messages]  # the process has its own
         try:
-            self._process.start()
-            if messages[0]["type"] == "hello":
-                yield {
-                    "id": messages[0]["id"],
-                    "ready": True,
-                    "games": self._process.games,
-                    "version": self.version,
-                }
+            process = self._start()
+            if isinstance(messages[0], Hello):
+                told = {"ready": True, "games": process.games, "version": self.version}
+                yield encode({"id": numbers[0]} | told) + b"\n"
                 return
-            asked = [msgspec.convert(one, _KINDS[one["type"]]) for one in messages]
-            answers, spent = self._process.ask(asked, Allowed(inf, _MOST_SECONDS))
+            answers, _ = process.ask(messages, Allowed(inf, _MOST_SECONDS))
         except Forfeit as forfeit:
-            yield {"id": messages[0]["id"], **_describe(forfeit)}
+            yield _line(numbers[0], forfeit)
             return
-        if any(isinstance(one, New) for one in asked):
-            self._process.forget_output()
-        for number, (message, answer) in enumerate(zip(messages, answers, strict=False)):
-            said = _describe(answer)
-            if not number and (said.keys() & {"action"}):
-                said["seconds"] = round(spent.wall, 6)
-            yield {"id": message["id"], **said}
+        if any(isinstance(one, New) for one in messages):
+            process.forget_output()
+        yield from map(_line, numbers, answers)
 
-    def end(self) -> None:
-        """End the session and its process; one that is being asked ends within 0.1 s."""
-        self.has_ended = True
-        with self.lock:
-            self._stack.close()
+    def close(self) -> None:
+        """End the process."""
+        self._stack.close()
 
 
-def _describe(answer: Answer | Forfeit) -> dict[str, Any]:
-    """Return an answer without its id, as the protocol has it."""
-    if isinstance(answer, Answer):
-        return {} if answer.action is None else {"action": answer.action}
-    kind, message, traceback, output = answer.fault
-    said = {"error": message, "kind": kind, "traceback": traceback, "output": output}
-    return {name: value for name, value in said.items() if value or name == "error"}
-
-
-def _line(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, separators=(",", ":")).encode() + b"\n"
+def _line(number: int, answer: Answer | Forfeit) -> bytes:
+    """Return the answer to a message as the protocol has it."""
+    said: dict[str, Any] = {"id": number}
+    if isinstance(answer, Forfeit):
+        kind, message, traceback, output = answer.fault
+        said |= {"error": message, "kind": kind, "traceback": traceback, "output": output}
+    elif answer.action is not None:
+        said["action"] = answer.action
+    return encode(said) + b"\n"
 
 
 class Hall:
@@ -157,102 +160,102 @@ class Hall:
         self.entry = entry
         self.version = f"{entry.label} {entry.sha256[:_SHOWN]}"
         self.sessions: dict[str, Session] = {}
-        self._lock = Lock()
+        self._threads = ThreadPoolExecutor(MOST_SESSIONS)
 
-    def answer(self, name: str, body: bytes) -> bytes:
-        """Return the answer to a request; raises ValueError, Forgotten and Busy."""
+    async def answer(self, name: str, body: bytes) -> bytes:
+        """Return the answer to a request; raises what `_read` raises, Forgotten and Busy."""
         messages = _read(body)
-        with self._lock:
-            session = self.sessions.get(name)
-            if session is None:
-                if messages[0]["type"] != "hello":
-                    raise Forgotten
-                session = self.sessions[name] = self._begin(messages[0])
-        try:
-            return session.answer(messages)
-        except _Ended:
-            raise Forgotten from None
+        if name not in self.sessions:
+            self.sessions[name] = self._begin(messages[0])
+        session = self.sessions[name]
+        async with session.lock:
+            return await self._run(lambda: session.answer(messages))
 
-    def _begin(self, hello: dict[str, Any]) -> Session:
+    def _begin(self, hello: Message) -> Session:
+        if not isinstance(hello, Hello):
+            raise Forgotten
+        rules, params = Rules.from_changes(hello.rules), self.entry.params | hello.params
         if len(self.sessions) >= MOST_SESSIONS:
-            oldest = min(self.sessions, key=lambda name: self.sessions[name].used)
-            if time.monotonic() - self.sessions[oldest].used < _IDLE:
+            used = {one.used: name for name, one in self.sessions.items() if not one.lock.locked()}
+            if not used or monotonic() - min(used) < _IDLE:
                 raise Busy
-            self.sessions.pop(oldest).end()
-        rules, params = Rules.from_changes(hello["rules"]), self.entry.params | hello["params"]
+            idle = self.sessions.pop(used[min(used)])
+            idle.has_ended = True
+            self._threads.submit(idle.close)
         return Session(replace(self.entry, params=params), rules, self.version)
 
-    def end(self, name: str) -> None:
-        """End a session, if it is there."""
-        with self._lock:
-            session = self.sessions.pop(name, None)
-        if session is not None:
-            session.end()
+    async def end(self, name: str) -> None:
+        """End a session, if it is there, also while its bot is asked: within 0.1 s."""
+        if session := self.sessions.pop(name, None):
+            session.has_ended = True
+            async with session.lock:
+                await self._run(session.close)
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def stop(self) -> None:
+        """Ask no bot any more."""
+        for session in self.sessions.values():
+            session.has_ended = True
 
     def close(self) -> None:
-        """End all sessions."""
-        for name in [*self.sessions]:
-            self.end(name)
+        """End all sessions, after the last request."""
+        self.stop()
+        self._threads.shutdown()
+        for session in self.sessions.values():
+            session.close()
 
 
-def _read(body: bytes) -> list[dict[str, Any]]:
-    """Return the messages of a request; raises ValueError unless each may follow the others."""
-    messages = [json.loads(line) for line in body.split(b"\n") if line.strip()]
-    kinds = [one.get("type") if isinstance(one, dict) else None for one in messages]
-    known = all(kind in _KINDS for kind in kinds) or kinds == ["hello"]
-    if not known or not all(isinstance(one.get("id"), int) for one in messages):
-        raise ValueError("not messages of the protocol")
+def _read(body: bytes) -> list[Message]:
+    """Return the messages of a request.
+
+    Raises ValueError, LookupError, RecursionError or MsgspecError for an invalid one.
+    """
+    lines = [line for line in body.split(b"\n") if line.strip()]
+    messages = [decode(line, type=_KINDS[decode(line, type=_Kind).type]) for line in lines]
+    if len(messages) > 1 and any(isinstance(one, Hello) for one in messages):
+        raise ValueError("hello comes alone")
     return messages
 
 
-def make_application(hall: Hall, token: str) -> Starlette:
-    """Return the application that answers for the sessions of a hall."""
+def make_front(hall: Hall, token: str) -> Front:
+    """Return the front that answers for the sessions of a hall."""
     from starlette.applications import Starlette
-    from starlette.concurrency import run_in_threadpool
+    from starlette.datastructures import Headers
     from starlette.responses import PlainTextResponse, Response
     from starlette.routing import Route
 
-    from arena.addons.remote.address import SESSION, TYPE
+    from arena.addons.remote.client import SESSION, TYPE
+    from arena.reports.front import Bounded, Front
 
-    async def answer(request: Request) -> Response:
-        said = request.headers.get("authorization", "").encode()
+    def refuse(scope: Scope) -> ASGIApp | None:
+        said = Headers(scope=scope).get("authorization", "").encode()
         if token and not hmac.compare_digest(said, f"Bearer {token}".encode()):
             return PlainTextResponse("a token is needed", 401)
+        return None
+
+    async def answer(request: Request) -> Response:
         name = request.headers.get(SESSION, "")
         if not _NAME.fullmatch(name):
             return PlainTextResponse(f"no header {SESSION}", 400)
         if request.method == "DELETE":
-            await run_in_threadpool(hall.end, name)
+            await hall.end(name)
             return Response(status_code=204)
-        body = await _receive(request)
-        if body is None:
-            return PlainTextResponse("too long", 413)
+        body = await Bounded(request, _MOST_BODY).body()
         if not body.strip():
             return Response(status_code=204)
         try:
-            lines = await run_in_threadpool(hall.answer, name, body)
-            return Response(lines, media_type=TYPE)
+            return Response(await hall.answer(name, body), media_type=TYPE)
         except Forgotten:
             return PlainTextResponse("no such session", 410)
         except Busy:
             return PlainTextResponse(f"{MOST_SESSIONS} sessions are in use", 503)
-        except (ValueError, KeyError, TypeError, EngineError, RecursionError) as error:
+        except (ValueError, LookupError, RecursionError, EngineError, MsgspecError) as error:
             return PlainTextResponse(f"{type(error).__name__}: {error}"[:200], 400)
 
-    return Starlette(routes=[Route("/{path:path}", answer, methods=["POST", "DELETE"])])
-
-
-async def _receive(request: Request) -> bytes | None:
-    """Return the body of a request, None for one that is too long or too slow."""
-    body = b""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_WHOLE):
-            async for part in request.stream():
-                body += part
-                if len(body) > _MOST_BODY:
-                    return None
-            return body
-    return None
+    routes = [Route("/{path:path}", answer, methods=["POST", "DELETE"])]
+    return Front(Starlette(routes=routes), refuse, whole=_WHOLE)
 
 
 def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> None:
@@ -261,37 +264,22 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
     Raises InputError for a bot that does not start, for a port that cannot be used, and for an
     address that others reach without a token.
     """
-    import uvicorn
+    from arena.reports.front import FrontServer, listen
 
-    from arena.reports.page_server import listen
-
-    token = os.environ.get(TOKEN, "")
+    token = os.environ.get(SERVE_TOKEN, "")
     if host not in _LOOPBACK and not token:
-        raise InputError(f"--host {host}: others may reach it, so {TOKEN} has to hold a token")
+        raise InputError(
+            f"--host {host}: others may reach it, so {SERVE_TOKEN} has to hold a token"
+        )
     if token and not is_hidden(token):
-        raise InputError(f"{TOKEN}: {TOO_SHORT}")
+        raise InputError(f"{SERVE_TOKEN}: {TOO_SHORT}")
     for problem in find_problems([entry], STANDARD, Limits()):
         raise InputError(problem)
-    hall = Hall(entry)
-    config = uvicorn.Config(
-        make_application(hall, token),
-        log_config=None,
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        limit_concurrency=_MOST_AT_ONCE,
-        timeout_graceful_shutdown=1,
-    )
-    with listen(port, host) as bound, exit_on_termination(), suppress(KeyboardInterrupt):
-        bound.listen()  # whoever is told the address can connect
-        tell(f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}")
-        try:
-            uvicorn.Server(config).run(sockets=[bound])
-        finally:
-            hall.close()
+    shown = f"[{host}]" if ":" in host else host
+    with listen(port, host) as bound, closing(Hall(entry)) as hall:
+        address = f"http://{shown}:{bound.getsockname()[1]}"
+        server = FrontServer(make_front(hall, token), TERMINATION, hall.stop)
+        server.run_until_end(bound, lambda: tell(address))
 
 
 @click.command("serve-bot")

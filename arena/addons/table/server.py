@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from arena.addons.table.session import Hall, Match, Records, Session, TableGame
 from arena.entries.catalogue import STRENGTHS, catalogue
@@ -28,7 +28,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
 from arena.lanes.cleanup import TERMINATION
 from arena.lanes.scratch import scratch_folder
-from arena.reports.page_server import HOST, PageServer, guarded, is_own, listen
+from arena.reports.front import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart
 from arena.store.html_page import SCRIPTS, STYLE, STYLES, static
 from arena.tournament.keys import MOST_SEED
@@ -56,7 +56,7 @@ _PAGE: Final = """<!doctype html>
 
 
 class Guard:
-    """Answers requests below a path of random letters; all others are refused.
+    """Refuses requests that are not below a path of random letters.
 
     The page itself may be opened from anywhere; whatever else is asked for must come from a page of
     this server. Another name of the host is refused, to which a site's name could lead (DNS
@@ -65,17 +65,13 @@ class Guard:
 
     def __init__(self, port: int) -> None:
         self.root = f"/{secrets.token_urlsafe(_SECRET)}/"
-        self.app: ASGIApp = PlainTextResponse(REFUSED, 403)
-        self._hosts = (f"{HOST}:{port}", f"localhost:{port}")
         self.address = f"http://{HOST}:{port}{self.root}"
+        self._hosts = (f"{HOST}:{port}", f"localhost:{port}")
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
-        if scope["type"] != "http":
-            raise ValueError(f"no {scope['type']} here")
+    def refuse(self, scope: Scope) -> ASGIApp | None:
+        """Return the answer to a request that is refused."""
         passes = self._may_pass(scope["path"], scope["method"], Headers(scope=scope))
-        refusal = PlainTextResponse(REFUSED, 403, {"connection": "close"})
-        await (self.app if passes else refusal)(scope, receive, guarded(send, POLICY))
+        return None if passes else PlainTextResponse(REFUSED, 403, {"connection": "close"})
 
     def _may_pass(self, path: str, method: str, headers: Headers) -> bool:
         asked = path[: len(self.root)].encode()
@@ -138,11 +134,7 @@ async def read_body(request: Request, wanted: type[AnyBody]) -> AnyBody:
     """Return the body of a request; raises InputError if it is not of the wanted form."""
     if request.headers.get("content-type") != "application/json":
         raise InputError("the request: expected application/json")
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY:
-            raise InputError(f"the request: more than {MOST_BODY:,} bytes")
+    body = await Bounded(request, MOST_BODY).body()
     try:
         return msgspec.json.decode(body, type=wanted)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -152,10 +144,10 @@ async def read_body(request: Request, wanted: type[AnyBody]) -> AnyBody:
 class Table:
     """Answers the requests of the page; `folder` is a scratch folder for the processes of bots."""
 
-    def __init__(self, results: Path, folder: Path, closing: asyncio.Event) -> None:
+    def __init__(self, results: Path, folder: Path) -> None:
         self.hall = Hall(folder)
         self.records = Records(results / "human")
-        self.closing = closing
+        self.closing = asyncio.Event()
 
     def application(self, root: str) -> Starlette:
         """Return the web application below this address."""
@@ -269,12 +261,11 @@ def _not_there(_request: Request, _error: Exception) -> Response:
     return JSONResponse({"error": "there is no such game"}, 404)
 
 
-def make_server(results: Path, folder: Path, port: int) -> tuple[PageServer, Guard, Table]:
+def make_server(results: Path, folder: Path, port: int) -> tuple[FrontServer, Guard, Table]:
     """Return a server for a port of this machine, its guard, and its table."""
-    guard, closing = Guard(port), asyncio.Event()
-    table = Table(results, folder, closing)
-    guard.app = table.application(guard.root)
-    return PageServer(guard, closing, TERMINATION), guard, table
+    guard, table = Guard(port), Table(results, folder)
+    front = Front(table.application(guard.root), guard.refuse, POLICY)
+    return FrontServer(front, TERMINATION, table.closing.set), guard, table
 
 
 def serve(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +19,10 @@ from arena.addons.league.league_site import write_site
 from arena.addons.league.post import Post
 from arena.addons.league.web import MOST_GUESSES, POLICY
 from arena.errors import InputError
-from arena.reports.page_server import REPORT_POLICY, Connection
+from arena.reports.front import REPORT_POLICY
 from tests.addons.league.small import BOT, NOON, a_league, accept, play
 from tests.addons.league.web import BOUNDARY, Client, form, serving
 from tests.entries.test_zipped import BAD, make_zip
-from tests.waiting import PATIENCE, until
 
 SOURCE = BOT.replace("{number}", "0").encode()
 
@@ -132,7 +129,7 @@ BODIES: dict[str, tuple[bytes, int, str]] = {
     "a device": (form("con.py", SOURCE), 400, "Windows"),
     "a control character": (form("mi\x1b[2Jne.py", SOURCE), 400, "not one of A-Z"),
     "a name of the panel": (form("greedy.py", SOURCE), 400, "it is arena's"),
-    "too large": (form("mine.py", b"#" * (2 << 20)), 413, "larger than 1 MB"),
+    "too large": (form("mine.py", b"#" * (2 << 20)), 413, "larger than 1,040 KB"),
     "two files": (form("a.py", b"1")[: -len(BOUNDARY) - 6] + form("b.py", b"2"), 400, "many"),
     "half a form": (form("mine.py", SOURCE)[:-60], 400, "."),
 }
@@ -324,44 +321,6 @@ def test_what_was_forwarded_is_believed_from_the_proxy_alone(league: League) -> 
         answer, _ = enter(client, token, **FORWARDED | {"Origin": client.origin})
         assert "Secure" not in str(answer.headers["set-cookie"])
         assert enter(client, token, **FORWARDED)[0].status == 403
-
-
-HEAD = b"POST /hand-in HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
-
-
-def is_closed(connection: socket.socket) -> bool:
-    """Wait until the other end of a connection is closed."""
-    connection.settimeout(PATIENCE)
-    try:
-        return connection.recv(1) == b""
-    except ConnectionError:
-        return True
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("token", [False, True], ids=["a stranger", "an owner"])
-def test_slow_and_broken_clients_hold_nobody(
-    league: League, client: Client, monkeypatch: pytest.MonkeyPatch, *, token: bool
-) -> None:
-    """Nothing, half a header, half a body: they are closed, and others are answered meanwhile."""
-    ann = client.invite("Ann")
-    head = HEAD % client.port
-    if token:
-        head += f"Authorization: {ann['Authorization']}\r\n".encode()
-        head += f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\n".encode()
-    halves = (b"", head, head + b"Content-Length: 9000\r\n\r\n--" + BOUNDARY.encode())
-    held = [client.connect(half) for half in halves for _ in range(60)]
-    assert client.hand_in(ann, "mine.py", SOURCE)[0] == 202
-    assert client.mine(ann)["uploads"]
-    for one in held:
-        one.close()
-    monkeypatch.setattr("arena.addons.league.web.UploadConnection.whole", 0.2)
-    for half in halves:
-        with client.connect(half) as one:
-            until(partial(is_closed, one))
-    with closing(Post(league.folder)) as post:
-        assert len(post.queue()) == 1
-    assert Connection.whole == 10.0
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import threading
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.addons.league.post import Post
-from arena.addons.league.web import UploadConnection, Web, make_gate
-from arena.reports.page_server import PageServer, listen
+from arena.addons.league.web import Web, make_server
+from arena.reports.front import listen
 from tests.waiting import PATIENCE
 
 BOUNDARY = "a-line-between-parts"
@@ -81,8 +80,7 @@ def serving(folder: Path, proxy: str = "") -> Iterator[Client]:
     """Yield a client of a league's web, which ends afterwards."""
     with listen(0) as bound, closing(Web(folder)) as web:
         port = bound.getsockname()[1]
-        gate = make_gate(web, "127.0.0.1", port, proxy)
-        server = PageServer(gate, asyncio.Event(), (), UploadConnection)
+        server = make_server(web, "127.0.0.1", port, proxy)
         thread = threading.Thread(target=lambda: server.run_until_end(bound, lambda: None))
         thread.start()
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from arena.executors.answers import Garbled
 from arena.executors.local import Crew
 from arena.executors.log import run_log
 from arena.lanes.limits import Limits
-from arena.tokens import TOKENS
+from arena.tokens import SERVE_TOKEN, TOKENS
 from arena.tournament.keys import HERE
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
@@ -36,7 +37,6 @@ from tests import ROOT, markdown
 from tests.addons.cluster.cluster import Cluster
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.rogues import write
-from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "remote.md").read_text()
 SECRET = "hush-4711"
@@ -289,7 +289,7 @@ def test_the_commands_on_the_page_play(tmp_path: Path) -> None:
 
 def test_others_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """An open server would run a bot's processes for anybody."""
-    monkeypatch.delenv(bot_server.TOKEN, raising=False)
+    monkeypatch.delenv(SERVE_TOKEN, raising=False)
     with pytest.raises(InputError, match="has to hold a token"):
         bot_server.serve(resolve("greedy"), "0.0.0.0", 0, print)
 
@@ -303,38 +303,27 @@ def test_what_needs_a_program_says_so(server: Server, verb: tuple[str, ...]) -> 
     assert done.stderr.count("\n") == 1
 
 
-def test_a_session_in_use_is_not_ended_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A further one waits, and takes the place of one that has been idle for a minute."""
-    monkeypatch.setattr(bot_server, "MOST_SESSIONS", 2)
-    hello = b'{"id":0,"type":"hello","rules":{},"params":{}}\n'
-    hall = bot_server.Hall(replace(resolve("greedy"), lane="process"))
-    try:
-        for name in ("one", "two", "one"):
-            assert json.loads(hall.answer(name, hello))["ready"]
-        with pytest.raises(bot_server.Busy):
-            hall.answer("three", hello)
-        hall.sessions["one"].used -= 100
-        assert json.loads(hall.answer("three", hello))["version"] == hall.version
-        assert [*hall.sessions] == ["two", "three"]
-    finally:
-        hall.close()
-
-
 def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
     """The arena that asked has given it up, and its process must not stay."""
     loops = write(tmp_path, "loops", "    pass", init="\n        while True: pass")
-    hall = bot_server.Hall(resolve(str(loops)))
-    hall.answer("one", b'{"id":0,"type":"hello","rules":{},"params":{}}\n')
     new = {"id": 1, "type": "new", "game": 0, "seat": 0, "seed": "0" * 32}
     new |= {"seconds_per_decision": None, "seconds_per_game": None}
-    with futures.ThreadPoolExecutor() as pool:
-        asked = pool.submit(hall.answer, "one", json.dumps(new).encode())
+
+    async def end_it(hall: bot_server.Hall) -> bot_server.Session:
+        await hall.answer("one", b'{"id":0,"type":"hello","rules":{},"params":{}}\n')
         session = hall.sessions["one"]
-        until(session.lock.locked)
-        hall.end("one")
+        asked = asyncio.ensure_future(hall.answer("one", json.dumps(new).encode()))
+        while not session.lock.locked():
+            await asyncio.sleep(0.01)
+        await hall.end("one")
         with pytest.raises(bot_server.Forgotten):
-            asked.result()
-    assert session._process.pid is None
+            await asked
+        return session
+
+    with closing(bot_server.Hall(resolve(str(loops)))) as hall:
+        session = asyncio.run(end_it(hall))
+        assert session._process
+        assert session._process.pid is None
 
 
 @pytest.mark.slow

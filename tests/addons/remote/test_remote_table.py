@@ -15,7 +15,7 @@ from tests.addons.league.small import a_league, play
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.addons.table import Client, running
 
-CALM = {"panel": ["uniform", "greedy"], "round_pairs": 60, "private_addresses": True}
+CALM = {"panel": ["uniform", "greedy"], "round_pairs": 60}
 
 
 @pytest.fixture
@@ -73,15 +73,6 @@ def test_a_new_version_is_handed_in(server: Server, tmp_path: Path) -> None:
         play(league)
         assert league.withdraw("ann").is_paused  # as it was
         assert league.find("ann")[-1].state == WITHDRAWN
-
-
-def test_private_addresses_need_the_flag_of_the_organiser(server: Server, tmp_path: Path) -> None:
-    """Else a submission could ask what only the organiser's network can reach."""
-    with a_league(tmp_path / "club", panel=["uniform"]) as league:
-        with pytest.raises(Refused, match=r"127\.0\.0\.1 is not a public address"):
-            league.desk.submit(server.url, "ann")
-        assert not league.ledger.versions("name = 'ann'")
-        assert not server.requests
 
 
 @pytest.mark.slow

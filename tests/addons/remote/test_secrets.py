@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from arena.addons.remote import bot_server, remote_bot
-from arena.addons.remote.address import find_token, parse_address
+from arena.addons.remote.client import find_token, parse_address
 from arena.cli.options import print_json, say
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, Unreachable

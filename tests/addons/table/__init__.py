@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.addons.table.server import Guard, Table, make_server
 from arena.lanes.scratch import scratch_folder
-from arena.reports.page_server import listen
+from arena.reports.front import listen
 from tests.waiting import PATIENCE
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import stat
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.addons.table.server import MOST_BODY, POLICY, REFUSED, write_page
 from arena.errors import InputError
-from arena.reports.page_server import listen
+from arena.reports.front import listen
 from tests.addons.table import Client
 
 PATHS = ["table.js", "api/home", "api/games/1", "api/games/1/act"]
@@ -120,7 +118,6 @@ BODIES: list[tuple[bytes, str]] = [
     (b'{"bots": ["greedy(speed=3)"]}', "speed"),
     (b"\xff", "invalid"),
     (b"[" * 5000, "Expected"),
-    (b" " * (MOST_BODY + 1), f"more than {MOST_BODY:,} bytes"),
 ]
 
 
@@ -145,13 +142,11 @@ def test_the_server_is_bound_to_this_machine_alone(client: Client) -> None:
         pass
 
 
-def test_what_is_not_http_ends_that_connection_alone(client: Client) -> None:
-    """Noise, a request that never ends, and one that is left."""
-    noise: list[Any] = [b"\x00\xff" * 100 + b"\r\n\r\n", b"GET / HTTP/1.1\r\n", b"G" * 70_000]
-    for sent in noise:
-        with socket.create_connection(("127.0.0.1", client.port)) as raw:
-            raw.sendall(sent)
-    assert client.ask("api/home")["bots"]
+def test_a_body_has_a_limit(client: Client) -> None:
+    """No game needs more."""
+    sent = b" " * (MOST_BODY + 1)
+    answer, content = client.send("POST", f"{client.root}api/games", client.headers, sent)
+    assert (answer.status, content) == (413, b"larger than 16 KB")
 
 
 def test_the_page_with_the_address_is_a_new_file_of_this_user(tmp_path: Path) -> None:

@@ -1,0 +1,291 @@
+"""What listens: silent, slow and broken clients hold nobody, and an error is one line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import NamedTuple
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from arena.addons.league.web import Web
+from arena.addons.league.web import make_server as make_web
+from arena.addons.remote import bot_server
+from arena.addons.table.server import make_server as make_table
+from arena.entries.resolve import resolve
+from arena.reports.front import MOST_WAITING, Connection, Front, FrontServer, listen
+from tests import ROOT
+from tests.addons.league.small import a_league
+from tests.waiting import PATIENCE, until
+
+HELLO = b'{"id":0,"type":"hello","rules":{},"params":{}}\n'
+OTHER = "127.0.0.2"
+
+
+class Listener(NamedTuple):
+    """A server of the arena, what an honest client asks it, and how the answer begins.
+
+    `upload` is a request of which the server waits for the last byte.
+    """
+
+    port: int
+    server: FrontServer
+    request: bytes
+    answer: bytes
+    upload: bytes
+
+    def connect(self, sent: bytes = b"", source: str = "127.0.0.1") -> socket.socket:
+        """Return a connection from an address, on which these bytes were sent."""
+        where = "127.0.0.1", self.port
+        one = socket.create_connection(where, PATIENCE, source_address=(source, 0))
+        one.sendall(sent)
+        return one
+
+    def ask(self) -> None:
+        """Get the answer to an honest request, as often as others are in the way."""
+        with self.connect(self.request) as one:
+            assert one.recv(1 << 16).startswith(self.answer)
+
+    def heard(self, client: socket.socket) -> float:
+        """Return when the server has heard from a client, 0 before."""
+        there = [*self.server.server_state.connections]
+        times = {one.client: one.heard for one in there if isinstance(one, Connection)}
+        return times.get(client.getsockname(), 0.0)
+
+    @property
+    def front(self) -> Front:
+        """What answers its requests."""
+        front = self.server.config.app
+        assert isinstance(front, Front)
+        return front
+
+
+def post(port: int, path: str, *more: str) -> bytes:
+    """Return a request with a body of one byte, in which browsers and programs send theirs."""
+    host = f"127.0.0.1:{port}"
+    head = f"POST {path} HTTP/1.1", f"Host: {host}", f"Origin: http://{host}", *more
+    return "\r\n".join([*head, "Content-Length: 1", "", "x"]).encode()
+
+
+@contextmanager
+def running(server: FrontServer, bound: socket.socket) -> Iterator[None]:
+    """Let a server answer in another thread."""
+    thread = Thread(target=server.run_until_end, args=(bound, lambda: None))
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield
+    finally:
+        server.end()
+        thread.join(PATIENCE)
+
+
+@contextmanager
+def serve_bot(_: Path) -> Iterator[Listener]:
+    """A bot's server; no bot is asked."""
+    entry = replace(resolve("greedy"), lane="process")
+    with listen(0) as bound, closing(bot_server.Hall(entry)) as hall:
+        server = FrontServer(bot_server.make_front(hall, ""))
+        port = bound.getsockname()[1]
+        empty = b"POST / HTTP/1.1\r\nHost: a\r\nArena-Session: a\r\nContent-Length: 0\r\n\r\n"
+        upload = post(port, "/", "Arena-Session: a")
+        with running(server, bound):
+            yield Listener(port, server, empty, b"HTTP/1.1 204", upload)
+
+
+@contextmanager
+def serve_table(folder: Path) -> Iterator[Listener]:
+    """The table."""
+    with listen(0) as bound:
+        port = bound.getsockname()[1]
+        server, guard, table = make_table(folder / "results", folder, port)
+        upload = post(port, f"{guard.root}api/games", "Content-Type: application/json")
+        page = f"GET {guard.root} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        with running(server, bound), closing(table.hall):
+            yield Listener(port, server, page, b"HTTP/1.1 200", upload)
+
+
+@contextmanager
+def serve_league(folder: Path) -> Iterator[Listener]:
+    """A league's web."""
+    with a_league(folder / "club"), listen(0) as bound, closing(Web(folder / "club")) as web:
+        port = bound.getsockname()[1]
+        server = make_web(web, "127.0.0.1", port, "")
+        page = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        upload = post(port, "/enter", "Content-Type: application/x-www-form-urlencoded")
+        with running(server, bound):
+            yield Listener(port, server, page, b"HTTP/1.1 200", upload)
+
+
+LISTENERS: dict[str, Callable[[Path], AbstractContextManager[Listener]]] = {
+    "addons/league/web.py": serve_league,
+    "addons/remote/bot_server.py": serve_bot,
+    "addons/table/server.py": serve_table,
+}
+"""Every module of the arena that listens."""
+
+
+@pytest.fixture(params=LISTENERS)
+def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
+    """Each server in turn."""
+    with LISTENERS[request.param](tmp_path) as made:
+        yield made
+
+
+def test_everything_that_listens_has_the_front() -> None:
+    """Nothing else opens a port."""
+    arena = ROOT / "arena"
+    texts = {str(path.relative_to(arena)): path.read_text() for path in arena.rglob("*.py")}
+    opens = re.compile(r"import uvicorn|socketserver|http\.server|\.listen\(|_server\(sock|AF_INET")
+    assert {name for name, text in texts.items() if opens.search(text)} == {"reports/front.py"}
+    assert {name for name, text in texts.items() if "FrontServer(" in text} == {
+        *LISTENERS,
+        "reports/front.py",
+    }
+
+
+def is_closed(one: socket.socket) -> bool:
+    """Wait until the other end of a connection is closed."""
+    try:
+        return one.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_silent_connections_hold_nobody(listener: Listener) -> None:
+    """Of very many, only so many stay."""
+    held = [listener.connect(listener.upload[: number % 30]) for number in range(205)]
+    listener.ask()
+    assert is_closed(held[0])
+    until(lambda: len(listener.server.server_state.connections) <= MOST_WAITING + 1)
+    for one in held:
+        one.close()
+
+
+def test_who_is_too_slow_is_closed(listener: Listener) -> None:
+    """In the middle of a line, of the headers or of the body."""
+    listener.front.whole = 0.1
+    for part in (b"", listener.upload[:9], listener.upload[:40], listener.upload[:-1]):
+        with listener.connect(part) as one:
+            assert is_closed(one)
+    listener.front.whole = PATIENCE
+    listener.ask()
+
+
+@pytest.mark.parametrize("source", [OTHER, "127.0.0.1"])
+def test_a_slow_upload_is_not_cut_for_those_who_only_connect(
+    listener: Listener, source: str
+) -> None:
+    """Another address has its own share; of those at one address, who is silent loses."""
+    strangers: list[socket.socket] = []
+    listener.front.whole = PATIENCE
+    with listener.connect(listener.upload[:20]) as honest:
+        for at in range(20, 23):
+            try:
+                strangers += [listener.connect(source=source) for _ in range(60)]
+            except OSError:
+                pytest.skip("this system has one address of its own")
+            if source != OTHER:
+                before = listener.heard(honest)
+                honest.sendall(listener.upload[at : at + 1])
+                until(lambda: listener.heard(honest) > before)  # noqa: B023 (at once)
+        assert is_closed(strangers[0])
+        honest.sendall(listener.upload[20 if source == OTHER else 23 :])
+        assert honest.recv(1 << 16).startswith(b"HTTP/1.1 4")
+    for one in strangers:
+        one.close()
+
+
+@pytest.mark.parametrize("name", LISTENERS)
+def test_clients_that_break_off_leave_no_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In whatever they send, or as they are answered; others are answered."""
+    reset = struct.pack("ii", 1, 0)
+    with LISTENERS[name](tmp_path) as listener:
+        chunked = listener.upload.replace(b"Content-Length: 1", b"Transfer-Encoding: chunked")
+        noise = b"\x00\xff" * 100 + b"\r\n\r\n", b"G" * 70_000, chunked
+        for part in (listener.upload[:30], listener.upload[:-1], listener.request, *noise):
+            for option in (None, reset):
+                with listener.connect(part) as one:
+                    if option:
+                        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, option)
+        listener.ask()
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "")
+
+
+@contextmanager
+def answering(app: ASGIApp) -> Iterator[Listener]:
+    """A server of one application."""
+    with listen(0) as bound:
+        server = FrontServer(Front(app, lambda _: None))
+        with running(server, bound):
+            request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+            yield Listener(bound.getsockname()[1], server, request, b"HTTP/1.1 200", b"")
+
+
+def test_who_does_not_read_the_answer_is_closed() -> None:
+    """It is never wholly sent."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        listener.front.whole = 0.1  # from now on: the request is there
+        await PlainTextResponse(b"x" * (1 << 25))(scope, receive, send)
+
+    with answering(answer) as listener, listener.connect(listener.request) as one:
+        assert one.recv(1)
+        until(lambda: not listener.server.server_state.connections)
+
+
+def test_a_fault_of_the_arena_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also for who asks."""
+
+    async def fails(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise RuntimeError("two\nlines")
+
+    with answering(fails) as listener:
+        assert listener.connect(listener.request).recv(99).startswith(b"HTTP/1.1 500")
+    assert capsys.readouterr().err == "error: a request failed: RuntimeError: two\\nlines\n"
+
+
+@pytest.fixture
+def hall() -> Iterator[bot_server.Hall]:
+    """The sessions of a bot's server."""
+    with closing(bot_server.Hall(replace(resolve("greedy"), lane="process"))) as hall:
+        yield hall
+
+
+def test_as_many_sessions_are_answered_at_once_as_there_are(
+    hall: bot_server.Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A further one takes the place of one that has been idle for a minute, and of no other."""
+    barrier = Barrier(bot_server.MOST_SESSIONS)
+
+    def answer(_self: bot_server.Session, _messages: object) -> bytes:
+        barrier.wait(PATIENCE)  # until all are answered
+        return b""
+
+    async def ask_all() -> None:
+        names = map(str, range(bot_server.MOST_SESSIONS))
+        await asyncio.gather(*(hall.answer(name, HELLO) for name in names))
+        monkeypatch.setattr(bot_server.Session, "answer", lambda *_: b"")
+        for session in hall.sessions.values():
+            session.used += 1e9
+        with pytest.raises(bot_server.Busy):
+            await hall.answer("more", HELLO)
+        hall.sessions["7"].used -= 2e9
+        await hall.answer("more", HELLO)
+
+    monkeypatch.setattr(bot_server.Session, "answer", answer)
+    asyncio.run(ask_all())
+    assert "7" not in hall.sessions
+    assert len(hall.sessions) == bot_server.MOST_SESSIONS

@@ -258,7 +258,8 @@ def test_a_small_run_without_a_folder_imports_no_tables_and_no_pages() -> None:
         "import sys; sys.argv = 'arena play greedy uniform --pairs 2 --workers 1'.split()\n"
         "from contextlib import redirect_stdout, suppress; import io, arena.cli\n"
         "with suppress(SystemExit), redirect_stdout(io.StringIO()) as said: arena.cli.main()\n"
-        "assert '4 games in' in said.getvalue(), said.getvalue()\npass"
+        "assert '4 games in' in said.getvalue(), said.getvalue()\n"
+        "assert 'numpy.ma' not in sys.modules"
     )
     found = loaded_by(play)
     assert "numpy" in found

@@ -14,7 +14,7 @@ from arena.statistics.distributions import Floats, draw, expit, normal_below
 from arena.statistics.posterior import Posterior, make_priors
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores, sign_chance
-from arena.statistics.verdicts import Verdicts
+from arena.statistics.verdicts import Verdicts, quantile
 from bench.studies.truths import CASES, play
 from bench.studies.verdicts import simulate
 from tests.tiers import few
@@ -26,6 +26,14 @@ AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
 def judge(bots: int, met: Mapping[tuple[int, int], ScoreCounts]) -> Verdicts:
     """Return what these pairs say of a run whose number of games was fixed."""
     return Verdicts(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 40])
+def test_a_quantile_is_that_of_numpy_to_the_last_bit(count: int) -> None:
+    """Between two numbers, and at one of them."""
+    numbers = np.random.default_rng(count).normal(size=count)
+    for share in (0.0, 0.3, 0.5, 0.95, 1.0):
+        assert quantile(numbers, share) == float(np.quantile(numbers, share))
 
 
 @pytest.mark.parametrize(

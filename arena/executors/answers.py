@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 import msgspec
 
@@ -77,7 +77,7 @@ class Progress:
         return playing or range(chunk.first, chunk.first + 1)
 
 
-class Asking(NamedTuple):
+class Asking(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """A question to a bot in a game that is played apart; sent to the parent before the bot.
 
     `asked` is the bot's seat; `history` is None while the bot starts.
@@ -92,7 +92,7 @@ class Asking(NamedTuple):
 MOST = 1 << 30
 """Bytes of the longest frame, between processes of the arena."""
 
-_HEAD = struct.Struct("<QB")
+_HEAD = struct.Struct("<Q")
 _READ = 1 << 20
 
 
@@ -104,9 +104,9 @@ class Frames:
     """Collects bytes as they arrive, and returns complete frames of at most `most` bytes.
 
     >>> frames = Frames(most=10)
-    >>> frames.add(pack(1, b"whole") + pack(2, b"half")[:-1])
+    >>> frames.add(pack(b"whole") + pack(b"half")[:-1])
     >>> [*frames.take()]
-    [(1, b'whole')]
+    [b'whole']
     """
 
     def __init__(self, most: int) -> None:
@@ -117,10 +117,10 @@ class Frames:
         """Add bytes that have arrived."""
         self._data += data
 
-    def take(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the kind and the data of each complete frame; raises Garbled for one too long."""
+    def take(self) -> Iterator[bytes]:
+        """Yield the data of each complete frame; raises Garbled for one too long."""
         while len(self._data) >= _HEAD.size:
-            size, kind = _HEAD.unpack_from(self._data)
+            (size,) = _HEAD.unpack_from(self._data)
             if size > self.most:
                 raise Garbled(f"it sent a message of {size:,} bytes; {self.most:,} are allowed")
             end = _HEAD.size + size
@@ -128,24 +128,24 @@ class Frames:
                 return
             data = bytes(self._data[_HEAD.size : end])
             del self._data[:end]
-            yield kind, data
+            yield data
 
 
-def pack(kind: int, data: bytes = b"") -> bytes:
+def pack(data: bytes) -> bytes:
     """Return a frame.
 
-    >>> pack(1, b"ab").hex(" ")
-    '02 00 00 00 00 00 00 00 01 61 62'
+    >>> pack(b"ab").hex(" ")
+    '02 00 00 00 00 00 00 00 61 62'
     """
-    return _HEAD.pack(len(data), kind) + data
+    return _HEAD.pack(len(data)) + data
 
 
-def receive(descriptor: int) -> tuple[int, bytes]:
-    """Wait for a frame, and return its kind and its data; raises EOFError at the end."""
-    size, kind = _HEAD.unpack(_read(descriptor, _HEAD.size))
+def receive(descriptor: int) -> bytes:
+    """Wait for a frame, and return its data; raises EOFError at the end."""
+    (size,) = _HEAD.unpack(_read(descriptor, _HEAD.size))
     if size > MOST:
         raise EOFError
-    return kind, _read(descriptor, size)
+    return _read(descriptor, size)
 
 
 def _read(descriptor: int, size: int) -> bytes:
@@ -159,30 +159,20 @@ def _read(descriptor: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-PLAYED, ASKING, WORDS, FAILED, LOGGED = 1, 2, 3, 4, 5
-"""Kinds of frames from a worker.
-
-In this order: the results of chunks, a question to a bot, the worker's last words, a game that a
-fault ended, a line of its log.
-"""
-
 _MOST_REST = 1 << 20  # bytes of a frame besides its games
 _MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
 
 
-class LastWords(NamedTuple):
+class LastWords(msgspec.Struct, tag=True, array_like=True):
     """The reason why a worker process exits early, as one line."""
 
     text: str
 
 
-class Failed(NamedTuple):
+class Failed(msgspec.Struct, tag=True, array_like=True):
     """A game of the current chunk that ended by a fault, reported before the chunk is finished."""
 
     result: GameResult
-
-
-Answer: TypeAlias = "list[Played] | Asking | LastWords | Failed | Line"
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -197,6 +187,16 @@ class Part(msgspec.Struct, array_like=True):
     judged: list[JudgedGame] = []
     refusal: str = ""
     renewed: list[str] = []
+
+
+class Results(msgspec.Struct, tag=True, array_like=True):
+    """The results of some chunks."""
+
+    parts: list[Part]
+
+
+Answer: TypeAlias = "list[Played] | Asking | LastWords | Failed | Line"
+_decoder = msgspec.msgpack.Decoder(Results | Asking | LastWords | Failed | Line)
 
 
 def to_part(played: Played) -> Part:
@@ -214,8 +214,7 @@ def from_part(part: Part, chunk: Chunk) -> Played:
         return Played(chunk, [], {}, part.seconds, refusal=one_line(part.refusal))
     if [result[:2] for result in part.results] != _places(chunk) or part.judged or part.refusal:
         raise Garbled("its answer has other games than it was asked for")
-    are_possible = all(map(is_possible, part.results))
-    if not (are_possible and all(map(is_possible_timing, part.timings.values()))):
+    if not all(map(is_possible, part.results)):
         raise Garbled("its answer has a game that cannot be")
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
     renewed = [label for label in part.renewed if label in timings]
@@ -241,11 +240,10 @@ def _judged_from(part: Part, chunk: Chunk) -> Played:
     return Played(chunk, [], {}, part.seconds, part.judged, one_line(part.refusal))
 
 
-def _check_failed(result: GameResult, chunk: Chunk) -> GameResult:
-    """Return a game that a fault ended; raises Garbled unless it can be a game of the chunk."""
+def _check_failed(result: GameResult, chunk: Chunk) -> None:
+    """Raise Garbled for a game that is none of the chunk, or that no fault can have ended."""
     if result[:2] not in _places(chunk) or not result.fault or not is_possible(result):
         raise Garbled("it told of a fault that cannot be")
-    return result
 
 
 def _is_of(chunk: Chunk, asking: Asking) -> bool:
@@ -266,56 +264,46 @@ def most_bytes(chunks: Sequence[Chunk]) -> int:
 
 def write_answer(answer: Answer) -> bytes:
     """Return a message of a worker as a frame."""
-    if isinstance(answer, list):
-        return pack(PLAYED, msgspec.msgpack.encode([*map(to_part, answer)]))
-    kind = next(kind for kind, type_ in _TYPES.items() if isinstance(answer, type_))
-    return pack(kind, msgspec.msgpack.encode(answer))
+    told = Results([*map(to_part, answer)]) if isinstance(answer, list) else answer
+    return pack(msgspec.msgpack.encode(told))
 
 
-def read_answer(kind: int, data: bytes, chunks: Sequence[Chunk]) -> Answer:
+def read_answer(data: bytes, chunks: Sequence[Chunk]) -> Answer:
     """Return a message of a worker that plays these chunks; raises Garbled for anything invalid.
 
     All but results are about the first chunk: results of those before are sent before.
     """
     try:
-        told = _decoders[kind].decode(data) if kind in _decoders else None
+        told = _decoder.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise Garbled(f"its answer cannot be read: {error}") from None
     if isinstance(told, LastWords | Line):
         return told
-    if isinstance(told, list) and 0 < len(told) <= len(chunks):
-        return [*map(from_part, told, chunks)]
+    if isinstance(told, Results) and 0 < len(told.parts) <= len(chunks):
+        return [*map(from_part, told.parts, chunks)]
     if isinstance(told, Failed) and chunks:
-        return Failed(_check_failed(told.result, chunks[0]))
+        _check_failed(told.result, chunks[0])
+        return told
     if isinstance(told, Asking) and chunks and _is_of(chunks[0], told):
         return told
     raise Garbled("it said what it was not asked for")
 
 
-_TYPES = {ASKING: Asking, WORDS: LastWords, FAILED: Failed, LOGGED: Line}
-_decoders: dict[int, msgspec.msgpack.Decoder[Any]] = {
-    kind: msgspec.msgpack.Decoder(type_) for kind, type_ in {**_TYPES, PLAYED: list[Part]}.items()
-}
-
-_FORFEIT: Final = "forfeit"
-_DRAW: Final = "draw"
-_WIN_TYPES = frozenset(get_args(WinType)) | {_FORFEIT}
-_MOST = 1_000_000  # of points and plies; no rules of the game reach it
-_MOST_BUCKET = 1000  # of times: higher buckets stand for no real duration
-_MOST_DECISIONS = 1 << 40  # of a bot in one chunk
+_WIN_TYPES = {*get_args(WinType), "forfeit"}
+_MOST = 1_000_000  # of points; no rules of the game reach it
 
 
 def is_possible(result: GameResult) -> bool:
     """Return whether a result is plausible: its texts, its numbers, its winner and its fault."""
+    points = result.points, result.opponent_points
     return (
         result.win_type in _WIN_TYPES
-        and (result.win_type == _DRAW) == (result.winner is None)
         and result.winner in (0, 1, None)
-        and abs(result.points) < _MOST
-        and abs(result.opponent_points) < _MOST
-        and result.plies == len(result.actions) < _MOST
+        and (result.win_type == "draw") == (result.winner is None)
+        and (result.win_type == "forfeit") == (result.fault is not None)
+        and max(map(abs, points)) < _MOST
+        and result.plies == len(result.actions)
         and not result.actions.strip(CHARS)
-        and (result.win_type == _FORFEIT) == (result.fault is not None)
         and (result.fault is None or _is_possible_fault(result.fault))
     )
 
@@ -328,15 +316,4 @@ def _is_possible_fault(fault: Fault) -> bool:
         and fault.message == one_line(fault.message)
         and evidence == escape_lines(evidence)
         and len(evidence) <= 2 * MOST_OUTPUT
-    )
-
-
-def is_possible_timing(data: TimingData) -> bool:
-    """Return whether this data is a valid Timing: its counts and buckets are in range."""
-    return all(
-        0 <= count < _MOST_DECISIONS
-        and all(
-            abs(bucket) < _MOST_BUCKET and 0 < n < _MOST_DECISIONS for bucket, n in buckets.items()
-        )
-        for count, _, _, buckets in data
     )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from arena.entries.entry import Entry
 from arena.executors.log import Reporter, RunLog
 from arena.executors.worker import Worker
+from arena.threads import one_thread
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 
 
 def is_harmless(entry: Entry) -> bool:
-    """Return whether a bot cannot reach the process that plays it: it is ours, jailed or remote."""
-    return entry.lane in ("jail", "remote") or (entry.lane == "inproc" and entry.is_ours)
+    """Return whether a bot cannot reach the process that plays it: it is ours, or in a jail.
+
+    One that lives elsewhere cannot, too, but an answer may have its price there: none is abandoned.
+    """
+    return entry.lane == "jail" or (entry.lane == "inproc" and entry.is_ours)
 
 
 class Abandoned(BaseException):
@@ -43,7 +49,8 @@ class Here(Reporter):
         self._chunk, self._begun = chunk, time.monotonic()
         before = time.thread_time()
         try:
-            with self.log.of_worker(self.worker.folder.name):
+            threads = one_thread() if "numpy" in sys.modules else nullcontext()
+            with self.log.of_worker(self.worker.folder.name), threads:
                 return self.worker.play(chunk)
         except Abandoned:
             return None

@@ -1,7 +1,7 @@
 """Define what an executor does, and play on this machine with a pool of workers, the crew.
 
-Bots that cannot reach this process (those of `bots/`, and bots in jails or elsewhere) are first
-played by this process itself: a short run starts no worker, and a long one goes on by workers only.
+Bots that cannot reach this process (those of `bots/`, and bots in jails) are first played by this
+process itself: a short run starts no worker, and a long one goes on by workers only.
 
 A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
 replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
@@ -280,9 +280,7 @@ class Crew:
                 if len(member.batches) > ahead if member else not self._may_hire():
                     continue
                 if batch := self._next_batch(number):
-                    is_split = len(batch) > 1 and self._is_lone(batch[-1])
-                    for part in (batch[:-1], batch[-1:]) if is_split else (batch,):
-                        self._find(number).give(part)
+                    self._find(number).give(batch)
 
     def _next_batch(self, number: int) -> list[Chunk]:
         """Return the next chunk for a worker, or several short ones: a batch costs 2 ms."""
@@ -292,6 +290,9 @@ class Crew:
             chunk = self.halves.next(number, more=bool(batch))
             if chunk is None:
                 break
+            if batch and self._is_lone(chunk):
+                self.halves.take_back([chunk])
+                break
             if self.deaths.is_unsafe(chunk.pairing):
                 chunk = chunk._replace(apart=True)
             batch.append(chunk)
@@ -300,7 +301,8 @@ class Crew:
 
     def _is_lone(self, chunk: Chunk) -> bool:
         """Return whether a chunk needs a batch of its own, since it may end its worker."""
-        return chunk.apart or chunk.pairing in self.deaths.suspects
+        number = chunk.pairing
+        return chunk.apart or number in self.deaths.suspects or self.deaths.is_unsafe(number)
 
     def _expect(self, chunk: Chunk) -> float:
         """Return the seconds that a chunk may take, infinity if that is not known."""

@@ -62,7 +62,7 @@ class _OneLine(logging.Formatter):
         return escape(hide_secrets(super().format(record)))
 
 
-class Line(msgspec.Struct, array_like=True):
+class Line(msgspec.Struct, tag=True, array_like=True):
     """A log record as data, sent from a worker to its parent, or from another machine."""
 
     process: str

@@ -17,7 +17,6 @@ from typing import Final
 
 from arena.executors import worker_process as process
 from arena.executors.answers import (
-    LOGGED,
     Asking,
     Failed,
     Frames,
@@ -103,12 +102,12 @@ class Member:
         if not self.batches:
             self._answers += 1
         self.batches.append(batch)
-        self._send(process.BATCH, pickle.dumps(batch))
+        self._send(pickle.dumps(batch))
 
-    def _send(self, kind: int, data: bytes = b"") -> None:
+    def _send(self, data: bytes) -> None:
         """Send the worker a message; if it is dead, `receive` will notice."""
         with suppress(OSError):
-            self.socket.sendall(pack(kind, data))
+            self.socket.sendall(pack(data))
 
     def receive(self) -> Iterator[Played]:
         """Yield the results of chunks that the worker has sent.
@@ -124,8 +123,8 @@ class Member:
             raise EOFError
         self._frames.most = most_bytes(self._current)
         self._frames.add(data)
-        for kind, text in self._frames.take():
-            answer = read_answer(kind, text, self._current)
+        for text in self._frames.take():
+            answer = read_answer(text, self._current)
             if isinstance(answer, Line):
                 self.log.write(self.name, answer)
             elif isinstance(answer, Asking):
@@ -212,6 +211,8 @@ class Member:
 
     def dismiss(self) -> None:
         """Let the worker exit: there is nothing left to play."""
+        if not self.is_ready:
+            self.kill()
         self._send(process.END)
         with suppress(subprocess.TimeoutExpired):
             self._program.process.wait(_END_PATIENCE)
@@ -223,9 +224,10 @@ class Member:
             self.socket.settimeout(0)
             while data := self.socket.recv(_READ):
                 self._frames.add(data)
-                for kind, text in self._frames.take():
-                    if kind == LOGGED and isinstance(line := read_answer(kind, text, []), Line):
-                        self.log.write(self.name, line)
+                for text in self._frames.take():
+                    with suppress(Garbled):  # an answer that comes too late
+                        if isinstance(line := read_answer(text, []), Line):
+                            self.log.write(self.name, line)
         self.socket.close()
         remove_folder(self.folder)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from arena.executors.log import Reporter, log_fault
 from arena.lanes.cleanup import adopt_orphans
 from arena.lanes.evidence import Output
 from arena.lanes.faults import KINDS, Forfeit, one_line
+from arena.lanes.limits import Budget
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.keys import Venue
 from arena.tournament.match import (
@@ -141,16 +142,6 @@ class Worker:
                 self.process(label, part).count_games(len(pairs))
             self.reporter.played()
             first = pairs.stop
-
-    @contextmanager
-    def budgets_kept(self) -> Iterator[None]:
-        """Give all bots a new budget of idle time for a while, then restore the run's budget."""
-        before = {label: budget.left for label, budget in self.budgets.items()}
-        for budget in self.budgets.values():
-            budget.left = budget.seconds
-        yield
-        for label, left in before.items():
-            self.budgets[label].left = left
 
     def close(self) -> None:
         """Kill the bots' processes."""
@@ -319,10 +310,10 @@ class OneGame:
             worker.process(label, self.part).kill()
         processes = [worker.process(label, _AGAIN) for label in labels]
         for process in processes:  # they start concurrently
+            process.budget = Budget(process.budget.seconds)
             process.prepare()
-        with worker.budgets_kept():
-            alone = OneGame(worker, chunk, self.fixture, self.draw, _AGAIN)
-            (finished,) = play_together([alone.asking()])
+        alone = OneGame(worker, chunk, self.fixture, self.draw, _AGAIN)
+        (finished,) = play_together([alone.asking()])
         for process in processes:
             process.kill()
         assert finished is not None

@@ -42,8 +42,8 @@ from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
-BATCH, END = 1, 2
-"""Kinds of frames to a worker: pickled chunks to play, and the end of work."""
+END = b""
+"""The frame that ends a worker; others have pickled chunks to play."""
 
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
@@ -105,9 +105,8 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     """
     die_with(parent)
     _go_on_in_child(descriptor)
-    channel = _Channel(descriptor)
-    log_to(Path(folder).name, channel.say)
-    progress = Progress(mmap.mmap(memory, Progress.SIZE))
+    home = _Home(descriptor, Progress(mmap.mmap(memory, Progress.SIZE)))
+    log_to(Path(folder).name, home.say)
     with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
         tournament, venue, here, path = pickle.loads(told)
     for shared in (memory, head):
@@ -116,12 +115,12 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     sys.path[:] = path
     play_here(venue)
     try:
-        _serve(channel, progress, tournament, folder)
+        _serve(home, tournament, folder)
     except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has exited
         pass
     except BaseException as error:
         with suppress(Exception):
-            channel.tell(LastWords(one_line(f"{type(error).__name__}: {error}")))
+            home.tell(LastWords(one_line(f"{type(error).__name__}: {error}")))
         os._exit(1)
     finally:
         kill_orphans()
@@ -139,14 +138,17 @@ def _go_on_in_child(descriptor: int) -> None:
     die_with(parent)
 
 
-class _Channel:
-    """The worker's end of the socket to its parent."""
+class _Home(Reporter):
+    """The worker's end of the socket and of the memory that it shares with its parent."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, progress: Progress) -> None:
         self.descriptor = descriptor
-        self.inode = os.fstat(descriptor).st_ino
+        self.progress = progress
+        self.most_memory = 0.0
+        self._inode = os.fstat(descriptor).st_ino
+        self._memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
         self._results: list[Played] = []  # still to be sent
-        self._sent = 0.0
+        self._sent = self._looked = 0.0
         self._saying = threading.Lock()  # a bot may log from a thread of its own
 
     def say(self, answer: Answer) -> None:
@@ -159,7 +161,7 @@ class _Channel:
         self.send_results()
         self.say(answer)
 
-    def add(self, played: Played) -> None:
+    def send(self, played: Played) -> None:
         """Send the results of a chunk, perhaps later together with those of further chunks."""
         self._results.append(played)
         if time.perf_counter() - self._sent > _SEND_EVERY:
@@ -174,46 +176,8 @@ class _Channel:
 
     def hear(self) -> Any:
         """Return the next batch from the parent, None at the end of work."""
-        kind, data = receive(self.descriptor)
-        return None if kind == END else pickle.loads(data)
-
-    def is_intact(self) -> bool:
-        """Return whether the descriptor is still the socket: a bot may have replaced it."""
-        with suppress(OSError):
-            return os.fstat(self.descriptor).st_ino == self.inode
-        return False
-
-
-def _serve(channel: _Channel, progress: Progress, tournament: Tournament, folder: str) -> None:
-    output = Output()
-    _confine(tournament.limits, folder, output)
-    reporter = _Reporter(channel, progress, tournament.limits)
-    worker = Worker(tournament, Path(folder), output, reporter)
-    reporter.beat()
-    count = len(tournament.entries), len(tournament.pairings)
-    logger.info("worker ready: %d bots, %d pairings", *count)
-    try:
-        while (batch := channel.hear()) is not None:
-            for chunk in batch:
-                reporter.beat()
-                played = worker.play(chunk)
-                if chunk.question is None:
-                    reporter.look()  # before results are written to the socket
-                channel.add(played)
-            channel.send_results()
-    finally:
-        worker.close()
-
-
-class _Reporter(Reporter):
-    """Reports progress to the parent; exits if a bot has corrupted the worker."""
-
-    def __init__(self, channel: _Channel, progress: Progress, limits: Limits) -> None:
-        self.channel = channel
-        self.progress = progress
-        self.memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
-        self.most = self._read_memory() + _ALLOWED_SHARE * limits.memory * _MB
-        self._looked = 0.0
+        data = receive(self.descriptor)
+        return pickle.loads(data) if data else None
 
     def beat(self) -> None:
         self.progress.count_beat()
@@ -228,21 +192,49 @@ class _Reporter(Reporter):
         self.progress.count_finished()
 
     def look(self) -> None:
-        """Exit if the socket is gone or memory is nearly full: the pairs are then played apart."""
+        """Exit if a bot has replaced the socket, or filled the memory: the pairs are played apart.
+
+        A bot has then corrupted this process.
+        """
         self._looked = time.perf_counter()
-        if not self.channel.is_intact() or self._read_memory() > self.most:
+        try:
+            is_intact = os.fstat(self.descriptor).st_ino == self._inode
+        except OSError:
+            is_intact = False
+        if not is_intact or self.read_memory() > self.most_memory:
             os._exit(1)
 
-    def _read_memory(self) -> int:
+    def read_memory(self) -> int:
         """Return the resident bytes (3 us); a peak value would be inherited from the parent."""
-        pages = os.pread(self.memory, 64, 0).split()[1:2]
+        pages = os.pread(self._memory, 64, 0).split()[1:2]
         return int(pages[0]) * mmap.PAGESIZE if pages else 0
 
     def failed(self, result: GameResult) -> None:
-        self.channel.tell(Failed(result))
+        self.tell(Failed(result))
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        self.channel.tell(Asking(pair, seat, asked, history))
+        self.tell(Asking(pair, seat, asked, history))
+
+
+def _serve(home: _Home, tournament: Tournament, folder: str) -> None:
+    output = Output()
+    _confine(tournament.limits, folder, output)
+    home.most_memory = home.read_memory() + _ALLOWED_SHARE * tournament.limits.memory * _MB
+    worker = Worker(tournament, Path(folder), output, home)
+    home.beat()
+    count = len(tournament.entries), len(tournament.pairings)
+    logger.info("worker ready: %d bots, %d pairings", *count)
+    try:
+        while (batch := home.hear()) is not None:
+            for chunk in batch:
+                home.beat()
+                played = worker.play(chunk)
+                if chunk.question is None:
+                    home.look()  # before results are written to the socket
+                home.send(played)
+            home.send_results()
+    finally:
+        worker.close()
 
 
 def _confine(limits: Limits, folder: str, output: Output) -> None:

@@ -12,16 +12,14 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
 from arena.executors.answers import (
-    ASKING,
-    FAILED,
-    PLAYED,
-    WORDS,
     Asking,
+    Failed,
     Frames,
     Garbled,
     LastWords,
     Part,
     Progress,
+    Results,
     most_bytes,
     pack,
     read_answer,
@@ -51,12 +49,12 @@ FORFEIT = GAME._replace(win_type="forfeit", fault=FAULT)
 DRAW = GAME._replace(win_type="draw", winner=None)
 
 
-def read(kind: int, content: object, chunk: Chunk = CHUNK) -> Any:
-    """Return what a worker's message of this kind is read as."""
+def read(content: object, chunk: Chunk = CHUNK) -> Any:
+    """Return what a worker's message is read as."""
     frames = Frames(1 << 24)
-    frames.add(pack(kind, msgspec.msgpack.encode(content)))
-    ((found, data),) = frames.take()
-    return read_answer(found, data, [chunk])
+    frames.add(pack(msgspec.msgpack.encode(content)))
+    (data,) = frames.take()
+    return read_answer(data, [chunk])
 
 
 def part(*results: GameResult, timings: Any = None, **changes: Any) -> Part:
@@ -74,7 +72,7 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
     frames = Frames(1 << 24)
     frames.add(write_answer([played]))
     (frame,) = frames.take()
-    (found,) = read_answer(*frame, [CHUNK])  # type: ignore[misc]
+    (found,) = read_answer(frame, [CHUNK])  # type: ignore[misc]
     assert isinstance(found, Played)
     assert (found.results, found.seconds, found.renewed) == ([game], 1.5, ["one"])
     assert found.timings["one"].to_data() == timing.to_data()
@@ -99,7 +97,7 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
 def test_a_game_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
     """Each of these is wrong in one thing only."""
     with pytest.raises(Garbled, match="a game that cannot be"):
-        read(PLAYED, [part(GAME._replace(**changes))])
+        read(Results([part(GAME._replace(**changes))]))
 
 
 @pytest.mark.parametrize(
@@ -117,9 +115,9 @@ def test_a_fault_that_no_lane_reports_is_refused(changes: dict[str, Any]) -> Non
     """Forfeits by rule are the parent's; nothing that a terminal obeys is evidence."""
     game = FORFEIT._replace(fault=FAULT._replace(**changes))
     with pytest.raises(Garbled, match="a game that cannot be"):
-        read(PLAYED, [part(game)])
+        read(Results([part(game)]))
     with pytest.raises(Garbled, match="a fault that cannot be"):
-        read(FAILED, [game])
+        read(Failed(game))
 
 
 @pytest.mark.parametrize(
@@ -141,10 +139,10 @@ def test_times_are_in_range(count: int, buckets: dict[int, int], is_right: bool)
     for all_three in ((good, data, good), (data, good, good), (good, good, data)):
         sent = part(GAME, timings={"one": all_three})
         if is_right:
-            assert read(PLAYED, [sent])[0].timings["one"].to_data() == all_three
+            assert read(Results([sent]))[0].timings["one"].to_data() == all_three
         else:
-            with pytest.raises(Garbled, match="a game that cannot be"):
-                read(PLAYED, [sent])
+            with pytest.raises(Garbled, match="cannot be read"):
+                read(Results([sent]))
 
 
 @pytest.mark.parametrize(
@@ -161,15 +159,15 @@ def test_times_are_in_range(count: int, buckets: dict[int, int], is_right: bool)
 def test_other_games_than_were_asked_for_are_refused(sent: Part) -> None:
     """Also the right ones beside what belongs to another question."""
     with pytest.raises(Garbled, match="other games than it was asked for"):
-        read(PLAYED, [sent])
+        read(Results([sent]))
 
 
 def test_a_fault_that_is_told_early_is_one_of_the_chunk() -> None:
     """It has a fault, and its place is in the chunk."""
-    assert read(FAILED, [FORFEIT]).result == FORFEIT
+    assert read(Failed(FORFEIT)).result == FORFEIT
     for game in (GAME, FORFEIT._replace(pair=4), FORFEIT._replace(seat=0)):
         with pytest.raises(Garbled, match="a fault that cannot be"):
-            read(FAILED, [game])
+            read(Failed(game))
 
 
 def test_the_longest_answer_grows_with_the_games_of_a_chunk() -> None:
@@ -189,8 +187,8 @@ def test_results_of_several_chunks_come_in_the_order_in_which_they_were_given() 
     def told(some: list[Played]) -> Any:
         frames = Frames(1 << 24)
         frames.add(write_answer(some))
-        ((kind, data),) = frames.take()
-        return read_answer(kind, data, chunks)
+        (data,) = frames.take()
+        return read_answer(data, chunks)
 
     for most in (1, 2, 3):
         assert [one.chunk for one in told(played[:most])] == chunks[:most]
@@ -247,21 +245,21 @@ def test_an_answer_is_read_only_by_whom_it_was_asked_of() -> None:
     for asking in (Asking(5, 1, 0, b"\1"), Asking(5, 0, 0, None), Asking(6, 1, 0, None)):
         frames.add(write_answer(asking))
     (good, *bad) = frames.take()
-    assert read_answer(*good, [chunk]) == Asking(5, 1, 0, b"\1")
-    for answer in (*bad, (ASKING, b""), (PLAYED, b"\xc0"), (99, b""), (WORDS, b"\x91\x01")):
+    assert read_answer(good, [chunk]) == Asking(5, 1, 0, b"\1")
+    for answer in (*bad, b"", b"\xc0", b"\x91\xa6Asking", b"\x92\xa9LastWords\x01"):
         with pytest.raises(Garbled):
-            read_answer(*answer, [chunk])
+            read_answer(answer, [chunk])
     with pytest.raises(Garbled):
-        read_answer(*good, [])
-    assert read_answer(WORDS, b"\x91\xa3why", []) == LastWords("why")
+        read_answer(good, [])
+    assert read_answer(b"\x92\xa9LastWords\xa3why", []) == LastWords("why")
 
 
 def test_a_frame_is_bounded_before_it_is_kept() -> None:
     """Its length is refused as soon as it is read."""
     frames = Frames(most=4)
-    frames.add(pack(1, b"1234") + pack(1, b"12345")[:9])
+    frames.add(pack(b"1234") + pack(b"12345")[:8])
     taken = frames.take()
-    assert next(taken) == (1, b"1234")
+    assert next(taken) == b"1234"
     with pytest.raises(Garbled, match="5 bytes; 4 are allowed"):
         next(taken)
 

@@ -18,7 +18,7 @@ from multiprocessing_logging import MultiProcessingHandler
 
 from arena.entries.resolve import resolve
 from arena.executors import log
-from arena.executors.answers import LOGGED, Frames, Garbled, read_answer, write_answer
+from arena.executors.answers import Frames, Garbled, read_answer, write_answer
 from arena.tournament.timing import SPENT
 from tests import rogues
 from tests.conftest import run_command
@@ -51,8 +51,8 @@ class Talking:
     def read(self) -> None:
         while data := self.socket.recv(1 << 16):
             self.frames.add(data)
-            for kind, text in self.frames.take():
-                line = read_answer(kind, text, [])
+            for text in self.frames.take():
+                line = read_answer(text, [])
                 assert isinstance(line, log.Line)
                 self.log.write(self.name, line)
 
@@ -175,14 +175,14 @@ def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:
         b"\xff" * 99,
         pickle.dumps(print),
         b"\x91" * 10**5,
-        msgspec.msgpack.encode(["x", "high", "y"]),
+        msgspec.msgpack.encode(["Line", "x", "high", "y"]),
     ],
     ids=["garbage", "pickle", "deep", "wrong type"],
 )
 def test_what_is_no_line_is_garbled(damage: bytes) -> None:
     """Its worker is not believed any more."""
     with pytest.raises(Garbled):
-        read_answer(LOGGED, damage, [])
+        read_answer(damage, [])
 
 
 def test_a_long_record_arrives_whole(tmp_path: Path) -> None:

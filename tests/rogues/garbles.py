@@ -19,14 +19,15 @@ class Evil:
 
 
 EVIL = pickle.dumps(Evil())
+WORDS = b"\x92\xa9LastWords\xa1"
 FRAMES = {
     "four": b"\0\0\0\1",
-    "pickle": struct.pack("<QB", len(EVIL), 1) + EVIL,
-    "long": struct.pack("<QB", 1 << 62, 1),
-    "begun": struct.pack("<QB", 1 << 19, 1),
-    "unknown": struct.pack("<QB", 0, 99),
-    "words": struct.pack("<QB", 3, 3) + b"\x91\xa1x",
-    "words_of_nobody": struct.pack("<QB", 3, 3) + b"\x91\xa1\x1b" * 2,
+    "pickle": struct.pack("<Q", len(EVIL)) + EVIL,
+    "long": struct.pack("<Q", 1 << 62),
+    "begun": struct.pack("<Q", 1 << 19),
+    "unknown": struct.pack("<Q", 0),
+    "words": struct.pack("<Q", 13) + WORDS + b"x",
+    "words_of_nobody": struct.pack("<Q", 13) + (WORDS + b"\x1b") * 2,
 }
 
 

@@ -23,6 +23,9 @@ def play(**how):
     settings = {"pairs": 2, "seed": 7, "lane": "inproc", "progress": False} | how
     results = arena.run(["uniform", "greedy", First], **settings)
     return results.games.to_csv()
+
+def play_ours():
+    arena.run(["uniform", "greedy", "journeyman"], pairs=2, progress=False)
 """
 AROUND = """
 import logging, multiprocessing, os, random, signal, sys, threading, warnings
@@ -47,7 +50,7 @@ def around():
         "children": psutil.Process().children(),
         "folder": (os.getcwd(), umask),
         "path": sys.path[:],
-        "log": (log.level, log.propagate, log.disabled, log.handlers[:]),
+        "log": (log.level, log.propagate, log.disabled, log.handlers[:], log.filters[:]),
         "warnings": warnings.filters[:],
         "random": random.getstate(),
         "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook),
@@ -82,18 +85,20 @@ def printed(folder: Path, text: str, **environment: str) -> str:
 def test_a_run_leaves_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     """Neither of its own process nor of others: signals, environment, files, threads, children.
 
-    What is imported stays; a first run has imported it. Three runs at once are in threads.
+    What is imported stays; a first run has imported it. Four runs at once are in threads: no worker
+    plays the bots of ours.
     """
     printed(
         tmp_path,
         PLAY
         + AROUND
         + "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
-        + "play()\n"
+        + "play(), play_ours()\n"
         + "before = around()\n"
         + "play(workers=1)\n"
         + "play(out='out')\n"
-        + "threads = [threading.Thread(target=play) for _ in range(3)]\n"
+        + "play_ours()\n"
+        + "threads = [threading.Thread(target=one) for one in 2 * [play, play_ours]]\n"
         + "for thread in threads: thread.start()\n"
         + "for thread in threads: thread.join()\n"
         + "after = around()\n"

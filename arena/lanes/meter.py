@@ -213,15 +213,22 @@ class Meter:
     """Reads the processor time, in seconds, of a process and all its descendants.
 
     `main` is the process that works most, which can be read without reading the others. `used`
-    returns the time of their control group. `works` is whether this system reports the time of
-    other processes at all.
+    returns the time of their control group, 0 without one; it is all of it if they are `jailed`,
+    which cannot leave the group. `works` is whether this system reports the time of other
+    processes at all.
     """
 
     def __init__(
-        self, pid: int, main: int | None = None, used: Callable[[], float] = float
+        self,
+        pid: int,
+        main: int | None = None,
+        used: Callable[[], float] = float,
+        *,
+        jailed: bool = False,
     ) -> None:
         self.pid = pid
         self.used = used
+        self.jailed = jailed
         self.main = main or pid
         self.works = read_clock(self.main) is not None
         self._others = 0.0
@@ -238,7 +245,9 @@ class Meter:
     def look(self) -> float:
         """Read and return the time of all processes, including ended ones."""
         self.looked = perf_counter()
-        total = self.used() or self._sum_up()
+        total = self.used()
+        if not (total and self.jailed):
+            total = max(total, self._sum_up())
         self._others = max(self._others, total - (read_clock(self.main) or 0.0))
         return self.read()
 

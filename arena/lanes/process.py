@@ -132,7 +132,7 @@ class BotProcess:
         if self._process is None:
             self._reset()
             self._process = self._popen()
-            self._watch = Stopwatch(Meter(self._process.pid, used=self._group.used))
+            self._watch = self._meter(self._process.pid)
         return self._process.pid
 
     def start(self) -> None:
@@ -171,7 +171,11 @@ class BotProcess:
             raise self._failed_start(forfeit) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
         main, *_ = self._own() or [pid]
-        self._watch = Stopwatch(Meter(pid, main, self._group.used))
+        self._watch = self._meter(pid, main)
+
+    def _meter(self, pid: int, main: int | None = None) -> Stopwatch:
+        """Return a clock for the turns of its processes."""
+        return Stopwatch(Meter(pid, main, self._group.used, jailed=self.launch.jailed))
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         """Return the forfeit of a bot whose program failed to start."""

@@ -260,8 +260,9 @@ def group() -> Iterator[Group]:
 def test_what_leaves_the_family_is_measured_and_killed(group: Group) -> None:
     """A process whose parent has ended, in a session of its own."""
     process = subprocess.Popen([*group.joining, sys.executable, "-c", LEAVES])
-    whole = Meter(process.pid, used=group.used)
-    until(lambda: whole.look() >= 0.3)
+    for jailed in (True, False):
+        whole = Meter(process.pid, used=group.used, jailed=jailed)
+        until(lambda: whole.look() >= 0.3)  # noqa: B023
     assert group.folder
     found = members(group.folder)
     assert str(process.pid) in found

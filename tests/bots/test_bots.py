@@ -6,7 +6,6 @@ import ast
 import inspect
 import os
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,12 +44,6 @@ SHORT: dict[str, dict[str, Any]] = {
     "responder": {"worlds": 8, "games": 40},
 }
 """Parameters with which slow bots play whole games quickly."""
-
-SOURCES = (
-    *("apprentice", "champion", "endgame", "flat_mc", "grandmaster", "ismcts", "pimc"),
-    *("journeyman", "responder"),
-)
-"""Bots that implement a published method, or build on a bot that does."""
 
 
 def entry(name: str) -> Entry:
@@ -121,14 +114,6 @@ def test_it_is_one_documented_file_of_12_to_300_lines(name: str) -> None:
 
 LONG = {"champion": 578}
 """Lines of bots that are longer than the others; each of champion's 68 weights has a name."""
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_search_names_its_source(name: str) -> None:
-    """Authors, title and year of a paper, or the bot that it builds on."""
-    text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
-    paper = re.search(r'Source:\s+[A-Z].*"[^"]+",\s+(19|20)\d\d\b', text, re.DOTALL)
-    assert paper or any(f"`{other}`" in text for other in SOURCES if other != name)
 
 
 @playing

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from arena.__main__ import main
+from arena.cli.starting import describe_interruption
 from arena.lanes.cleanup import exit_on_termination, interrupt_on_termination, interrupted_by
+from arena.runs.run import Interrupted
 from tests.conftest import Arena, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
@@ -260,6 +262,17 @@ def test_under_nohup_a_signal_stays_ignored() -> None:
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And --fresh is no part of the command that goes on."""
+    monkeypatch.setattr(sys, "argv", ["arena", "run", "a b.yaml", "--fresh", "--seed", "1"])
+    interrupted = Interrupted(kept=1234, games=5678)
+    assert describe_interruption(interrupted, None) == "nothing is kept without --out"
+    assert describe_interruption(interrupted, Path("out")) == (
+        "1,234 of 5,678 games are kept in out/; go on with: arena run 'a b.yaml' --seed 1"
+    )
+    assert str(Interrupted(8, 90, at_most=True)) == "8 of at most 90 games are kept"
 
 
 def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,22 @@ from arena.cli import SECTIONS, cli
 from tests.conftest import Arena
 from tests.console import COMMANDS
 
+WITH_JSON = (
+    "run",
+    "compare",
+    "plan",
+    "probe",
+    "play",
+    "ablate",
+    "bots",
+    "doctor",
+    "verify",
+    "check",
+    "replay",
+    "tune",
+    "analyse",
+)
+
 
 def test_the_bare_command_shows_its_help(arena: Arena) -> None:
     """On standard output, with status 0, as --help does."""
@@ -49,6 +65,16 @@ def test_the_help_imports_no_command() -> None:
     light = {"arena.addons", "arena.cli", "arena.errors", "arena.removed", "arena.tokens"}
     assert ours == light
     assert not {"msgspec", "psutil", "yaml", "sqlite3"} & {*modules.split()}
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_no_help_shows_a_range_or_an_option_of_another_command(arena: Arena, name: str) -> None:
+    """Bounds stand in the error; options for a person are those of `human`."""
+    text = arena(name, "--help").stdout
+    assert not re.search(r"x<=|<=x|x>=", text)
+    assert ("--games" in text) == (name in ("analyse", "human", "check"))
+    assert ("--json" in text) == (name in WITH_JSON)
+    assert max(len(line) for line in text.splitlines() if "{" not in line) <= 80
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

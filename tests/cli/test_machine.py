@@ -48,7 +48,7 @@ def test_every_check_is_a_line(arena: Arena) -> None:
 
 def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that lack a library are named, with what they are for and how they are installed."""
-    of_developers = {"test", "docs", "bench", "fuzz", "release"}
+    of_developers = {"test", "docs", "bench", "release"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert EXTRAS.keys() == project["optional-dependencies"].keys() - of_developers
     hidden = ("networkx", "vl-convert-python")

@@ -1,14 +1,11 @@
-"""`python -m tests.fuzz [SECONDS]` tries random input; with --save it writes bench/FUZZ.md.
-
-`python -m tests.fuzz --guided TARGET [SECONDS]` lets atheris choose the bytes, which is in the
-extra `fuzz`.
-"""
+"""`python -m tests.fuzz [SECONDS]` tries random input; with --save it writes bench/FUZZ.md."""
 
 from __future__ import annotations
 
 import sys
 
 from tests import ROOT
+from tests.fuzz.campaign import campaign, seconds
 
 HEAD = """# Random input
 
@@ -25,13 +22,6 @@ as many seconds as ARENA_FUZZ_SECONDS says, by default an hour.
 def main() -> None:
     """Try, print how many inputs there were, and save that if asked to."""
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    if "--guided" in sys.argv:
-        from tests.fuzz.guided import guide
-
-        guide(words[0], float(words[1]) if words[1:] else 3600.0)
-        return
-    from tests.fuzz.campaign import campaign, seconds
-
     duration = float(words[0]) if words else seconds()
     counts = campaign(duration)
     text = HEAD.format(duration=duration)

@@ -13,7 +13,6 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
-from random import Random
 from types import FrameType
 from typing import Any
 
@@ -215,22 +214,3 @@ def edit(path: Sequence[str | int], value: object) -> Change:
         manifest(json.dumps(data))(folder)
 
     return change
-
-
-def _store_from(content: bytes) -> None:
-    """Try a store with as many bytes flipped as fit into the content."""
-    changes = [
-        flip(int.from_bytes(content[n : n + 3]), content[n + 3])
-        for n in range(0, len(content) - 3, 4)
-    ]
-    try_store(changes[:8] or [cut(Random(content).randrange(1 << 15))])
-
-
-FROM_BYTES: dict[str, Callable[[bytes], None]] = {
-    "configs": try_config,
-    "specs": lambda content: try_spec(content.decode("utf-8", "surrogateescape")),
-    "records": try_records,
-    "stores": _store_from,
-    "answers": try_answers,
-}
-"""A target for each kind of input, of bytes."""

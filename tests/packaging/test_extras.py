@@ -143,7 +143,7 @@ def test_every_command_is_used() -> None:
     used = {one.split()[0] for one in (*READING, *PLAYING, *REFUSING, *NEEDING)}
     assert used == COMMANDS.keys()
     assert {one.split()[0] for one in LONG} == {one.split()[0] for one in REFUSING}
-    others = {"test", "docs", "bench", "fuzz", "release"}
+    others = {"test", "docs", "bench", "release"}
     assert PROJECT["optional-dependencies"].keys() == {*EXTRAS, *others}
 
 

@@ -17,7 +17,7 @@ from arena.differences.comparison import (
     comparison_command,
     judge_compared,
 )
-from arena.differences.paired import PairedGame, _list_decided
+from arena.differences.paired import PairedGame, PairedGames, _list_decided
 from arena.entries.resolve import resolve
 from arena.entries.spec import LANES
 from arena.errors import InputError
@@ -26,7 +26,7 @@ from arena.executors.log import QUIET
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
+from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import estimate_mean
 from arena.store.columns import Columns
 from arena.store.folder import RunFolder, locate
@@ -280,6 +280,31 @@ def test_the_sentence_says_the_word_of_the_verdicts(
     (judged,) = judge_compared(verdicts, found).dicts()
     ahead = ("new", "old") if elo.value > 0 else ("old", "new")
     assert (judged["bot"], judged["opponent"], judged["verdict"]) == (*ahead, word)
+
+
+def test_no_number_is_minus_zero() -> None:
+    """Neither in JSON nor in what is printed, whatever it was rounded from."""
+    columns = dict.fromkeys(
+        ("difference", "low", "high", "elo", "elo_low", "elo_high", "error"), -0.0002
+    )
+    row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
+    twins = PairedGames(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
+    ends = Bounds(-2.9, 2.9)
+    evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
+    assert -0.005 < evidence.ratio < 0
+    stop, elo = make_sprt(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
+    found = SprtResult(
+        *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
+    )
+    text = "\n".join([*found.lines(), *found.difference_lines()])
+    assert "ratio 0.00, bounds" in text
+    assert "+0.0..+0.0    +0       +0..+0" in text
+    assert "Elo difference +0.0, 95 % interval 0.0..0.0 (" in text
+    assert "new is at +0 Elo points (0..0)" in found.sentence
+    assert "an Elo difference of 0 (H0) against 10 (H1)" in text
+    document = found.document()
+    del document["differences"]
+    assert all(math.copysign(1, n) > 0 for n in numbers(document) if n == 0)
 
 
 @pytest.mark.parametrize(

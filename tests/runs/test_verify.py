@@ -17,7 +17,7 @@ from arena.errors import InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import run
-from arena.runs.verify import Difference, spread, verify
+from arena.runs.verify import Difference, _is_same, spread, verify
 from arena.store.folder import RunFolder
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
@@ -368,6 +368,16 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     assert not mark.exists()
     list(verify(folder, 2, HERE))
     assert mark.exists()
+
+
+def test_a_file_for_which_nothing_is_written_is_not_the_same(tmp_path: Path) -> None:
+    """One that is written differently is not, either."""
+    path = tmp_path / "x.md"
+    path.write_text("text")
+    place = tmp_path, path.name
+    assert not _is_same(*place, None)
+    assert _is_same(*place, lambda file: file.write("text"))
+    assert not _is_same(*place, lambda file: file.write("texts"))
 
 
 @pytest.mark.slow

@@ -38,6 +38,7 @@ from tests import ROOT
 from tests.addons.league.small import a_league, accept, settings, write_bot
 from tests.conftest import Arena
 from tests.markdown import blocks
+from tests.tiers import few
 from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "league.md").read_text(encoding="utf-8")
@@ -167,6 +168,21 @@ def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
 def fail(*_: object, **__: object) -> None:
     """Stand in for a submission with a full disk."""
     raise ArenaError("no room")
+
+
+@pytest.mark.parametrize(
+    "words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")], 1)
+)
+def test_the_command_ends_by_itself_with_times_and_a_summary(
+    words: tuple[str, ...], tmp_path: Path, arena: Arena
+) -> None:
+    """Every line has its time; the status is 0."""
+    make_league(tmp_path / "club", settings(round_pairs=20))
+    done = arena("league", "serve", "club", "--workers", "1", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert all(LINE.fullmatch(line) for line in lines)
+    assert re.search(r"Z 0 accepted, 0 refused, 0 wait in the inbox; \d+ rounds?, ", lines[-1])
 
 
 def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(

@@ -120,6 +120,17 @@ def test_a_request_that_is_sent_again_is_one_submission(league: League, client: 
     assert client.hand_in(ann, "bad.txt", b"x")[1]["receipt"] == 3
 
 
+def test_a_day_has_a_limit(league: League, client: Client) -> None:
+    """What is over it gets no receipt, and waits for nobody."""
+    ann = client.invite("Ann")
+    with closing(Post(league.folder)) as post:
+        for number in range(6):
+            post.receive(("Ann", f"a{number}", ".py"), "", 1, lambda _: None)
+    status, said = client.hand_in(ann, "mine.py", SOURCE)
+    assert (status, said) == (429, {"error": "owner Ann: 6 uploads today, and a_day is 6"})
+    assert client.mine(ann)["left"] == 0
+
+
 BODIES: dict[str, tuple[bytes, int, str]] = {
     "no file": (f"--{BOUNDARY}--\r\n".encode(), 400, "choose a file"),
     "another boundary": (b"--x\r\n\r\n1\r\n--x--\r\n", 400, "Invalid multipart data"),

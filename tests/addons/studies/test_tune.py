@@ -191,6 +191,15 @@ def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_o
         play(tmp_path / "two", tuning(WEAK, PATIENCE, str(FOLDER / "raises.py")))
 
 
+def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:
+    """A wider range may hold a better one."""
+    found = play(tmp_path / "out", tuning(WEAK, ("patience=0..6",)))
+    assert found.best == {"patience": 6}
+    assert found.warnings == [
+        "patience=6 is at an end of its range: a wider one may hold a better value"
+    ]
+
+
 def test_a_folder_of_something_else_stays_as_it_is(out: Path, tmp_path: Path) -> None:
     """Another search or other files: one line each, and nothing is written."""
     before = content(out)

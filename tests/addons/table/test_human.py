@@ -17,12 +17,14 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.addons.table.session import Match, Records
-from arena.addons.table.terminal import Terminal, read_action
+from arena.addons.table.session import Match, Records, Session
+from arena.addons.table.terminal import Terminal, help_lines, read_action
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
+from arena.store.board import card_names
+from arena.tournament.keys import NAMINGS
 from arena.tournament.schedule import Fixture, Pairing
-from engine import TAKE, Action, Record, View, outcome
+from engine import KINDS, TAKE, Action, Record, Rules, View, outcome
 from engine.cards import CHARS, to_text
 from engine.play import play as referee
 from engine.play import setup
@@ -160,6 +162,16 @@ def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_pa
     assert "Recorded: line 4 of" in done.stdout
 
 
+def test_the_command_of_a_session_has_what_differs() -> None:
+    """Each option that was given, and the seed."""
+    entry = resolve("greedy", lane="jail")
+    session = Session("Ann", entry, "greedy", 4, 2, "deck", Rules(set_bonus=4))
+    assert session.command == (
+        "arena human greedy --me Ann --lane jail --games 2 --names deck "
+        "--rules '{\"set_bonus\": 4}' --seed 4"
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("naming", ["german", "deck"])
 def test_other_names(tmp_path: Path, naming: str) -> None:
@@ -190,6 +202,16 @@ def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
         assert message in done.stdout
     assert "\x1b" not in done.stdout
     assert records(tmp_path)[0]["win_type"] is not None
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_the_help_has_every_sign_and_the_rules(naming: str) -> None:
+    """In 80 columns, with the numbers of changed rules."""
+    lines = [line.text for line in help_lines(naming, Rules(take_size=4))]
+    assert max(map(len, lines)) <= 80
+    for kind in KINDS:
+        assert f"{CHARS[kind]} {card_names(naming, kind)[0]}" in " ".join(lines)
+    assert "A take puts the newest 4 cards" in " ".join(lines)
 
 
 @pytest.mark.slow

@@ -85,6 +85,13 @@ def seen_first() -> View:
     return View.from_text("0 5678C xy")
 
 
+def test_cards_are_dealt_as_often_as_they_are_left() -> None:
+    """Of 38 unseen cards and a hand of five 8s, seven 7s are left among 33."""
+    games = Lockstep.from_view(seen_first(), [pack_of(bytes([3] * 5))] * 4000, luck(3))
+    share = games.dealt[1:, :, 2].sum() / games.dealt[1:].sum()
+    assert share == pytest.approx(6 / 33, abs=0.005)
+
+
 def test_a_hand_that_the_opponent_cannot_hold_is_told() -> None:
     """Too many cards, too few, or cards that are seen elsewhere."""
     for hand in ([3] * 4, [3] * 6, [10, 10, 10, 3, 3]):

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import click
-import msgspec
 import pytest
 
 from arena.cli import cli
@@ -43,12 +42,6 @@ def test_the_pages_have_every_public_name() -> None:
     made = api.pages()
     for package, name in PUBLIC:
         assert re.search(rf":: {package.__name__}\.{name}$", made[f"{package.__name__}.rst"], re.M)
-
-
-def test_no_page_has_the_name_of_one_that_sphinx_makes() -> None:
-    """It would be overwritten: links to it would lead to the form of the search."""
-    names = {path.stem for path in DOCS.rglob("*.md")}
-    assert not names & {"search", "genindex", "py-modindex"}
 
 
 def test_every_command_has_a_page() -> None:
@@ -150,9 +143,3 @@ def test_the_first_page_runs_what_it_shows(tmp_path: Any) -> None:
     for command in markdown.commands(page):
         done = markdown.run(f"{command.partition(' --pairs')[0]} --pairs 1", tmp_path)
         assert done.returncode == 0, done.stderr
-
-
-def test_types_are_written_in_plain_words() -> None:
-    """A type that is not known is an error of the page, and not a wrong row."""
-    with pytest.raises(KeyError):
-        config_keys.describe(msgspec.inspect.type_info(bytes))

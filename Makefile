@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # numpy's products take one thread each: more tests than cores run at once, as many of them wait
 test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
-TESTED := report,swiss,test,docs,table,remote,dask,mpi,rl,openspiel
+TESTED := swiss,test,docs,table,remote,dask,mpi,rl,openspiel
 
 PYTEST := $(BIN)/pytest -p tests.forkrun --forks
 
@@ -87,7 +87,7 @@ clean:
 	@touch $@
 
 .venv/run: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[report,swiss,table]'
+	$(PIP) install --editable '.[swiss,table]'
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt

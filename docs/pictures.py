@@ -48,9 +48,7 @@ def _picture_report(page: Any, folder: Path) -> None:
     end = page.locator(".hero > :last-child").bounding_box()
     box["height"] = end["y"] + end["height"] + MARGIN - box["y"]
     page.screenshot(path=folder / "standings.png", clip=box)
-    page.locator("#chart-heat-map").scroll_into_view_if_needed()  # only then it is drawn
-    page.wait_for_selector("#chart-heat-map canvas")
-    page.locator("#chart-heat-map canvas").first.screenshot(path=folder / "heat-map.png")
+    page.locator("#chart-heat-map").screenshot(path=folder / "heat-map.png")
 
 
 def _picture_exhibits(page: Any, folder: Path, scratch: Path) -> None:

@@ -56,7 +56,7 @@ ROOMS = [
 ADDONS = {"cluster", "league", "learn", "programs", "remote", "rl", "studies", "table"}
 """The add-ons: each may import the core."""
 
-HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
+HEAVY = {"pandas", "scipy", "numpy", "jinja2", "starlette", "uvicorn"}
 HEAVY |= {
     "httpcore",
     "httpx",
@@ -278,11 +278,9 @@ def test_the_files_of_a_run_are_made_without_pandas(tmp_path: Path) -> None:
 
 
 OPTIONAL = {
-    "altair": {"library"},
     "httpcore": {"remote"},
     "networkx": {"tournament"},
     "scipy": {"rl"},
-    "vl_convert": {"reports"},
 }
 """Libraries of extras, and the rooms that use them."""
 

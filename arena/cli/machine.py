@@ -22,7 +22,6 @@ from arena.lanes.cleanup import count_cores, machine_cores
 from arena.tournament.versions import DISTRIBUTION
 
 EXTRAS: Final = {
-    "report": "report.html, and charts",
     "swiss": "format: swiss",
     "table": "arena table",
     "remote": "bots that live elsewhere",

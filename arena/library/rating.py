@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from arena.errors import InputError, not_installed
+from arena.errors import InputError
 from arena.library.request import Location, folder_path
 from arena.reports.blocks import Report
+from arena.reports.drawing import Chart
 from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import check_place
@@ -42,10 +43,7 @@ class RunReport:
 
     @cached_property
     def html(self) -> str:
-        """The whole self-contained page.
-
-        Raises InputError if the library of its charts is not installed.
-        """
+        """The whole self-contained page."""
         from arena.reports.html import to_html
 
         return to_html(self._document)
@@ -57,20 +55,9 @@ class RunReport:
         return to_markdown(self._document)
 
     @property
-    def charts(self) -> Mapping[str, Any]:
-        """The charts by name, each an `altair.Chart` that can be changed and saved.
-
-        Raises InputError if Altair is not installed.
-        """
-        try:
-            import altair
-        except ImportError:
-            raise InputError(f"charts: {not_installed('altair', 'report')}") from None
-        made: dict[str, Any] = {}
-        for chart in self._document.charts():
-            spec = {"title": chart.title, **chart.spec}
-            made[chart.name] = altair.Chart.from_dict(spec)
-        return made
+    def charts(self) -> Mapping[str, ReportChart]:
+        """The charts by name; a notebook shows each, and `save` writes it as a page."""
+        return {chart.name: ReportChart(self._document, chart) for chart in self._document.charts()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file that ends in .html, or the Markdown to one that ends in .md.
@@ -91,6 +78,38 @@ class RunReport:
 
     def __repr__(self) -> str:
         return f"<report: {self._document.title}>"
+
+
+class ReportChart:
+    """A chart of a report; a notebook shows it, and `save` writes it as a page."""
+
+    def __init__(self, document: Report, chart: Chart) -> None:
+        """Take the chart, and the report that it is of."""
+        self._document, self._chart = document, chart
+
+    @property
+    def html(self) -> str:
+        """The chart as a self-contained page, without scripts."""
+        from arena.reports.html import brief_page
+
+        return brief_page(self._document, chart=self._chart)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file that ends in .html. Raises InputError, which names the file."""
+        file = Path(path)
+        if file.suffix != ".html":
+            raise InputError(f"{file}: a chart is a file that ends in .html")
+        check_place(file)
+        write_text(file, self.html)
+
+    def _repr_html_(self) -> str:
+        """Return the chart in a frame without scripts."""
+        from arena.reports.html import frame_of
+
+        return frame_of(self._document, chart=self._chart)
+
+    def __repr__(self) -> str:
+        return f"<chart: {self._chart.title}>"
 
 
 class ReportedRun(NamedTuple):
@@ -221,7 +240,6 @@ class Ratings:
         The folder is new, empty, or was written by this method before; raises InputError for any
         other.
         """
-        from arena.reports.html import find_lack
         from arena.store.csv_files import csv_writer
 
         path = Path(folder_path(folder, "folder"))
@@ -239,8 +257,7 @@ class Ratings:
             write_text(path / f"{name}.csv", text.getvalue())
         report = self.report()
         report.save(path / REPORT_MARKDOWN)
-        if not find_lack():
-            report.save(path / REPORT_HTML)
+        report.save(path / REPORT_HTML)
 
     def __str__(self) -> str:
         return format(self)

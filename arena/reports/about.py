@@ -53,6 +53,7 @@ def run_section(manifest: Mapping[str, Any]) -> Section:
             Table("bots", "Bots", BOT_COLUMNS, bots),
             Table("versions", "Versions", _VERSION_COLUMNS, [*manifest["versions"].items()]),
         ],
+        folded=True,
     )
 
 
@@ -73,7 +74,7 @@ def with_glossary(report: Report) -> Report:
     )
     caption = "What every figure says"
     glossary = Table("glossary", caption, _GLOSSARY_COLUMNS, [*rows.values()])
-    section = Section("glossary", "Glossary", [Text([text]), glossary])
+    section = Section("glossary", "Glossary", [Text([text]), glossary], folded=True)
     return replace(report, sections=[*report.sections, section])
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
 from itertools import chain
 from typing import Any, TypeAlias
 
 from arena.errors import escape
+from arena.reports.drawing import Chart, Lines, Rows
 from arena.reports.ladder import Opening
-from arena.reports.lead import Bars, MarginLine, Mirrors
 from arena.statistics.wording import join_ends, signed, write_chance
 from arena.store.html_page import GENERATOR
 from arena.tables.summary import Names, names_on_page
@@ -26,7 +26,6 @@ class Table:
 
     A row has a cell for each column. `links` has, by number of a row, the target of its name: a
     replay's id, a fragment of the page, or the address of another page, which begins with "./".
-    `more` has, by number of a row, the text that the page shows when the row is opened.
     """
 
     name: str
@@ -37,33 +36,14 @@ class Table:
     note: str = ""
     """A remark on the rows, such as how many there are in all."""
     folded: bool = False
-    """Whether it is folded at first, because a chart shows the same."""
-    more: Sequence[str] = ()
-    few: Collection[str] = ()
-    """Names of the columns that a narrow screen shows; all of them if it is empty."""
+    """Whether the page has it behind "All tables"; a file has all of its rows."""
+    apart: bool = False
+    """Whether no page has it, but a file and the Markdown."""
 
     @property
     def key(self) -> int:
         """The number of the column that names a row: the first one with text."""
         return next((n for n, column in enumerate(self.columns) if column.kind == "text"), 0)
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart as a Vega-Lite specification, with its text alternative.
-
-    `table` is the name of the table with the same numbers, `hint` explains how to read the chart.
-
-    The specification is plain data with the chart's rows in it; `altair.Chart.from_dict` takes it.
-    (Building charts with Altair's classes took 0.5 s of imports and 55 ms a chart, in every run.)
-    """
-
-    name: str
-    title: str
-    description: str
-    spec: dict[str, Any]
-    table: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +71,7 @@ class Replay:
     title: str
     reason: str
     data: dict[str, Any]
-    line: MarginLine | None = None
+    line: Lines | None = None
 
 
 @dataclass(frozen=True)
@@ -101,20 +81,22 @@ class Replays:
     games: Sequence[Replay]
 
 
-Block: TypeAlias = Text | Table | Chart | Code | Replays | Bars | Mirrors
+Block: TypeAlias = Text | Table | Chart | Code | Replays
 
 
 @dataclass(frozen=True)
 class Section:
     """A part of a report with a heading; `name` is its fragment.
 
-    `short` stands for a heading that is a sentence, where all sections are listed.
+    `short` stands for a heading that is a sentence, where all sections are listed. A `folded` one
+    opens by a click.
     """
 
     name: str
     title: str
     blocks: Sequence[Block]
     short: str = ""
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -259,7 +241,7 @@ def read_sentence(markdown: str) -> str:
 
 
 def _lines(block: Block) -> Iterator[str]:
-    """Yield the lines of a block and an empty line; nothing for a chart."""
+    """Yield the lines of a block and an empty line; of a chart only if no table has its numbers."""
     if isinstance(block, Text):
         for text in block.paragraphs:
             yield f"> **Note:** {to_text(text)}" if block.warning else to_paragraph(text)
@@ -271,17 +253,11 @@ def _lines(block: Block) -> Iterator[str]:
     elif isinstance(block, Replays):
         yield from (f"- {to_text(game.title)}: {to_text(game.reason)}" for game in block.games)
         yield ""
-    elif isinstance(block, Bars):
-        yield from _bar_lines(block)
-    else:
-        assert isinstance(block, Chart | Mirrors)  # the numbers are in a table
-
-
-def _bar_lines(block: Bars) -> Iterator[str]:
-    for bar in block.bars:
-        note = f" ({bar.note})" if bar.note else ""
-        yield f"- {to_text(f'{bar.described}{note}')}"
-    yield ""
+    elif isinstance(block, Rows) and not block.table:
+        for row in block.rows:
+            note = f" ({row.note})" if row.note else ""
+            yield f"- {to_text(f'{row.name}: {row.said}{note}')}"
+        yield ""
 
 
 def _code_lines(block: Code) -> Iterator[str]:

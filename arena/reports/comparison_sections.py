@@ -11,26 +11,24 @@ from typing import TYPE_CHECKING
 
 from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
-from arena.errors import counted
-from arena.reports.blocks import Block, Cell, Chart, Code, Section, Table, Text
-from arena.reports.charts import (
-    BLUE,
-    GREY,
-    chart,
-    cut_table,
-    frame_table,
-    plain_rows,
-    quantity,
-    tips,
-)
-from arena.reports.games import Place, replay_id
+from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
+from arena.errors import counted, name_some
+from arena.reports.blocks import Block, Cell, Code, Section, Table, Text
+from arena.reports.drawing import Lines, Rows, Series
+from arena.reports.games import Pick, Place, replay_id
+from arena.reports.lead import draw_parts, draw_shares
+from arena.reports.table_blocks import cut_table, frame_table, plain_rows
+from arena.reports.win_section import SOURCE_NAMES
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
 from arena.store.columns import Columns, is_known
+from arena.tables.losses import DECISIONS, find_worst
 from arena.tables.table_columns import (
     DECIDED,
     DIFFERENCES,
+    LEAD_PARTS,
     SIGNIFICANCE,
+    WIN_TYPES,
     TableColumns,
     list_columns,
 )
@@ -43,20 +41,10 @@ if TYPE_CHECKING:
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
-from typing import TYPE_CHECKING
-
-from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
-from arena.errors import name_some
-from arena.reports.games import Pick
-from arena.reports.lead import Bars, draw_mirrors, draw_parts
-from arena.reports.win_section import SOURCE_NAMES
-from arena.tables.losses import DECISIONS, find_worst
-from arena.tables.table_columns import LEAD_PARTS, WIN_TYPES
-from arena.tournament.tournament import Tournament
-
 _CLASSES = {name: kind for kind, name in WIN_TYPES.items()}
 _SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
+_PALE = " A line is a 95 % interval by deals, and a paler bar may be nothing."
 _ENDS = {"low": "difference_low", "high": "difference_high"}
 _JUDGED = {True: "significant", False: "not significant", None: "not tested"}
 _MOST_WORST = 3  # decisions of each bot
@@ -83,7 +71,6 @@ def lead_sections(
 
 def _ending(comparison: SprtResult, parts: LeadParts) -> Section:
     some = parts.split(ENDING)
-    whole = some[-1].lead
     rows = [
         (part, f"by {part.part}", _count(parts.ended[part.part], comparison), _CLASSES[part.part])
         for part in some[:-1]
@@ -94,11 +81,18 @@ def _ending(comparison: SprtResult, parts: LeadParts) -> Section:
     who = f"the score of {comparison.new} less that of {comparison.old}"
     meaning = (
         f"Each bar is a part of {who}: games won less games lost, by how they ended. It begins "
-        "where the one above ends, so that all add up to the last one. A line is a 95 % interval "
-        f"by deals; the last one is adjusted for stopping, and is {100 * whole.value:+.1f}."
+        "where the one above ends, so that all add up to the last one, whose interval is adjusted "
+        f"for stopping.{_PALE}"
     )
-    bars = draw_parts("", meaning, _SCORE, rows, 100, stacked=True)
-    return Section(ENDING, title, [bars], "How games ended")
+    chart = _chart(ENDING, "The lead by how games ended", meaning, _SCORE, size="full")
+    return Section(ENDING, title, [draw_parts(chart, rows, 100, stacked=True)], "How games ended")
+
+
+def _chart(name: str, title: str, meaning: str, unit: str, size: str = "half") -> Rows:
+    """Return a chart of differences that has no rows yet."""
+    return Rows(
+        name=name, title=title, meaning=meaning, unit=unit, size=size, rows=[], is_signed=True
+    )
 
 
 def _count(ended: Sequence[int], comparison: SprtResult) -> str:
@@ -124,12 +118,17 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
     meaning = (
         f"The points of {comparison.new} less those of {comparison.old}, as the piles lie at the "
         "end of a game, by the round in which the margin changed, and by what it changed in. Both "
-        "add up to the same whole. Games won by City count, forfeits do not. Lines are 95 % "
-        "intervals by deals; a paler bar may be nothing."
+        f"add up to the same whole. Games won by City count, forfeits do not.{_PALE}"
     )
     blocks: list[Block] = [
-        _draw("By round", meaning, [(p, f"round {p.part}") for p in by_round], 1, _POINTS),
-        _draw("By source", meaning, [(p, p.part) for p in by_source], 1, _POINTS),
+        _draw(
+            _chart("by-round", "By round", meaning, _POINTS),
+            [(part, f"round {part.part}") for part in by_round],
+        ),
+        _draw(
+            _chart("by-source", "By source", meaning, _POINTS),
+            [(part, part.part) for part in by_source],
+        ),
         _list_parts(parts),
     ]
     if most := find_most(by_source):
@@ -137,20 +136,18 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
     return Section("margin", title, blocks, "Margin")
 
 
-def _draw(
-    title: str, meaning: str, parts: Sequence[tuple[Part, str]], factor: float, unit: str
-) -> Bars:
+def _draw(chart: Rows, parts: Sequence[tuple[Part, str]], factor: float = 1) -> Rows:
     """Return the bars of parts with their names, coloured by the bot that they are for."""
     rows = []
     for part, name in parts:
         kind = "ink" if part.part == ALL else "new" if part.lead.value > 0 else "old"
         rows.append((part, _IN_ALL if part.part == ALL else name, "", kind))
-    return draw_parts(title, meaning, unit, rows, factor)
+    return draw_parts(chart, rows, factor)
 
 
 def _list_parts(parts: LeadParts) -> Table:
     table = frame_table(LEAD_PARTS, "All parts of the lead", parts.table(), folded=True)
-    return Table("lead-parts", table.caption, table.columns, table.rows, folded=True)
+    return replace(table, name="lead-parts")
 
 
 def _takes(comparison: SprtResult, takes: Columns) -> Iterator[Section]:
@@ -168,26 +165,26 @@ def _takes(comparison: SprtResult, takes: Columns) -> Iterator[Section]:
     shares = {f"round {n}": [*_shares(actions, of)] for n, of in by_round.items()}
     meaning = (
         "When both take, by the own action in the round: 1 is at once, the last one is after all "
-        "cards of the hand. A height is a share of the bot's takes in the round. This describes "
+        "cards of the hand, as a share of the bot's takes in the round. This describes "
         "the games, and is no part of the sums above."
     )
     text = Text([as_sentence("; ".join(_bring(label, takes) for label in two))])
     by_action = zip(*by_round.values(), strict=True)
     total = [[sum(one) for one in zip(*of, strict=True)] for of in by_action]
     title = _name_gap(two, [*_shares(actions, total)])
-    yield Section("takes", title, [draw_mirrors(meaning, two, shares), text], "Takes")
+    yield Section("takes", title, [*draw_shares(meaning, two, shares), text], "Takes")
 
 
 def _shares(
     actions: Sequence[int], counts: Sequence[Sequence[int]]
-) -> Iterator[tuple[str, float, float]]:
+) -> Iterator[tuple[int, float, float]]:
     """Yield each action with the shares of both bots' takes at it."""
     of_new, of_old = (max(1, sum(takes)) for takes in zip(*counts, strict=True))
     for action, (new, old) in zip(actions, counts, strict=True):
-        yield str(action), new / of_new, old / of_old
+        yield action, new / of_new, old / of_old
 
 
-def _name_gap(two: tuple[str, str], shares: Sequence[tuple[str, float, float]]) -> str:
+def _name_gap(two: tuple[str, str], shares: Sequence[tuple[int, float, float]]) -> str:
     """Return at which action the two differ most in how often they take."""
     action, *both = max(shares, key=lambda row: abs(row[1] - row[2]))
     new, old = (f"{100 * share:.0f} %" for share in both)
@@ -224,9 +221,10 @@ def _opponents(comparison: SprtResult) -> Iterator[Section]:
     title = f"It scores {', '.join(said)}" if said else "Against no single opponent is it sure"
     meaning = (
         f"The score of {comparison.new} less that of {comparison.old} against each opponent, on "
-        "the same deals. Lines are 95 % intervals; a paler bar may be nothing."
+        f"the same deals.{_PALE}"
     )
-    bars = _draw("", meaning, [(part, part.part) for part in (*judged, total)], 100, _SCORE)
+    chart = _chart("by-opponent", "The lead against each opponent", meaning, _SCORE, size="full")
+    bars = _draw(chart, [(part, part.part) for part in (*judged, total)], 100)
     yield Section("opponents", title, [bars], "Opponents")
 
 
@@ -292,6 +290,7 @@ def comparison_sections(
             "decided",
             "Games in which the change decided",
             [*_list_decided(tournament, paired, replays)],
+            "Decided games",
         )
 
 
@@ -309,52 +308,24 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     if not path:
         return
     (low, high), stop = comparison.evidence.ends, comparison.stop
-    rows = [{"pairs": look.pairs, "ratio": round(look.ratio, 4) + 0.0} for look in path]
-    x = quantity("pairs", "Pairs", scale={"nice": False, "zero": True})
-    ratio = quantity("ratio", "Log-likelihood ratio", scale={"domain": _around(path, low, high)})
-    bounds = [
-        {"bound": high, "name": f"{high:.2f}: H1, an Elo difference of {stop.elo1:g}"},
-        {"bound": low, "name": f"{low:.2f}: H0, an Elo difference of {stop.elo0:g}"},
-    ]
-    y = ratio | {"field": "bound"}
-    layers = [
-        {
-            "data": {"values": bounds},
-            "mark": {"type": "rule", "strokeDash": [6, 4], "color": GREY, "strokeWidth": 2},
-            "encoding": {"y": y},
-        },
-        {
-            "data": {"values": bounds},
-            "mark": {"type": "text", "align": "left", "dx": 4, "dy": -7},
-            "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name", "type": "nominal"}},
-        },
-        {
-            "mark": {"type": "line", "color": BLUE, "point": {"size": 30, "color": BLUE}},
-            "encoding": {
-                "x": x,
-                "y": ratio,
-                "tooltip": tips(("pairs", "Pairs"), ("ratio", "Ratio")),
-            },
-        },
-    ]
+    rows = [(look.pairs, round(look.ratio, 4) + 0.0) for look in path]
     last = path[-1]
-    description = (
-        f"The log-likelihood ratio each time the test was looked at, "
+    yield Lines(
+        name="ratio-path",
+        title="The path of the test",
+        meaning=f"The log-likelihood ratio each time the test was looked at, "
         f"{counted(len(path), 'time')} in all. It ended at {last.ratio:.2f} after "
-        f"{counted(last.pairs, 'pair')}; the bounds are {low:.2f} and {high:.2f}."
+        f"{counted(last.pairs, 'pair')}. At the upper line, {high:.2f}, it decides for an Elo "
+        f"difference of {stop.elo1:g}, at the lower one, {low:.2f}, for one of {stop.elo0:g}.",
+        unit=f"log-likelihood ratio; the test ends at {low:.2f} and at {high:.2f}",
+        table="ratio-path",
+        size="full",
+        series=[Series("ink", rows, [f"{ratio:.2f} after {pairs:,}" for pairs, ratio in rows])],
+        across="pairs",
+        bounds=[(high, f"{high:.2f}: H1"), (low, f"{low:.2f}: H0")],
+        is_signed=True,
     )
-    spec = chart(rows, height=260, layer=layers)
-    yield Chart("ratio-path", "The path of the test", description, spec, "ratio-path")
-    cells = [(row["pairs"], row["ratio"]) for row in rows]
-    yield Table("ratio-path", "The test at each look", _PATH.columns, cells, folded=True)
-
-
-def _around(path: Sequence[Look], low: float, high: float) -> list[float]:
-    """Return the ends of an axis with the bounds and all of the path on it."""
-    ratios = [look.ratio for look in path]
-    ends = min(low, *ratios), max(high, *ratios)
-    room = 0.08 * (ends[1] - ends[0])
-    return [round(ends[0] - room, 3), round(ends[1] + room, 3)]
+    yield Table("ratio-path", "The test at each look", _PATH.columns, rows, folded=True)
 
 
 def _counts(comparison: SprtResult) -> Table:

@@ -11,8 +11,8 @@ import numpy as np
 
 from arena.errors import counted
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
-from arena.reports.charts import frame_table
 from arena.reports.lead import draw_margin
+from arena.reports.table_blocks import frame_table
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
 from arena.store.columns import Columns
@@ -36,7 +36,7 @@ MOST = 3
 
 MANY = 100
 
-MOST_DECIDED = 4
+MOST_DECIDED = 2
 """How many deals are shown in which the change of a bot decided a game; each has two games."""
 
 _MOST_SHOWN = 24
@@ -147,8 +147,9 @@ def _make(
         evidence="\n".join(game.evidence()),
         title=fixture.name,
     )
-    line = draw_margin(data["frames"], place.seat)
-    return Replay(replay_id(place), title, reason, data, line)
+    name = replay_id(place)
+    line = draw_margin(f"{name}-line", data["frames"], place.seat)
+    return Replay(name, title, reason, data, line)
 
 
 class ShownFault(NamedTuple):
@@ -203,7 +204,6 @@ def _faults(
     for pairing, loser, kind, games in counts:
         by_kind[pairings[pairing][loser], kind] += games
     if not by_kind:
-        yield Text(["No game was forfeited."])
         return
     rows = [(bot, kind, games) for (bot, kind), games in sorted(by_kind.items())]
     yield Table("fault_kinds", "Forfeits by bot and kind of fault", FAULT_KINDS.shown, rows)
@@ -250,4 +250,4 @@ def _slowest(timings: Columns | None) -> Iterator[Block]:
     if timings is None or not len(timings):
         return
     table = timings.where(np.lexsort([timings["bot"].astype(str), -timings["cpu_max"]]))
-    yield frame_table(TIMINGS, "The slowest decisions", table)
+    yield frame_table(TIMINGS, "The slowest decisions", table, folded=True)

@@ -7,23 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, partial
-from importlib.metadata import version
-from importlib.util import find_spec
-from itertools import starmap
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
 
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
 from arena.entries.file import open_file
-from arena.errors import ArenaError, InputError, escape, not_installed
-from arena.reports.blocks import Cell, Chart, Report, Table, read_sentence, to_markdown, write_cell
-from arena.reports.charts import STEP, Spec, with_names
+from arena.errors import ArenaError, escape
+from arena.reports.blocks import (
+    Cell,
+    Report,
+    Section,
+    Table,
+    read_sentence,
+    to_markdown,
+    write_cell,
+)
+from arena.reports.drawing import Chart, draw, strip, swatch, write_ticks
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
-from arena.store.html_page import SCRIPTS, STYLES, cache_folder, frame, render, static
+from arena.store.html_page import SCRIPTS, STYLES, frame, render
 from arena.tables.summary import Names
 from arena.tables.table_columns import Column, Kind
 
@@ -32,15 +37,11 @@ _HOME: Final = "results"  # a folder of this name gets a list by itself
 _TITLE: Final = "Runs of District Noir Arena"
 _MOST: Final = 500  # rows
 _BEGINNING: Final = 1 << 14  # bytes of a file that are read
-
-
-class Row(NamedTuple):
-    """A run: when it was written, its folder's name, the sentence of its report, and its page."""
-
-    written: str
-    name: str
-    sentence: str
-    link: str
+_RUNS: Final = (
+    Column("run", "Run"),
+    Column("written", "Written (UTC)", "code"),
+    Column("sentence", "Its first sentence"),
+)
 
 
 def renew_index(run: Path) -> None:
@@ -54,12 +55,14 @@ def renew_index(run: Path) -> None:
     with suppress(OSError, ArenaError):
         is_new = folder.name == _HOME and not os.path.lexists(page)
         if is_new or f"<title>{_TITLE}</title>" in _read(page):
-            rows = [*_list_rows(folder)]
-            write_text(page, render("arena.reports/index.html", title=_TITLE, rows=rows))
+            rows = {link: row for link, *row in _list_rows(folder)}
+            table = Table("runs", "Runs", _RUNS, [*rows.values()], [*rows])
+            section = Section("runs", "The last written first", [table])
+            write_text(page, to_html(Report(_TITLE, [_TITLE], [section])))
 
 
-def _list_rows(folder: Path) -> Iterator[Row]:
-    """Yield the rows of the folders with a report, the last written first."""
+def _list_rows(folder: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the link and the cells of each folder with a report, the last written first."""
     written = {path: _find_time(path) for path in folder.iterdir() if not path.is_symlink()}
     found = [path for path, time in written.items() if time and path.name[:1] != "."]
     for path in sorted(found, key=lambda path: (-written[path], path.name))[:_MOST]:
@@ -68,7 +71,7 @@ def _list_rows(folder: Path) -> Iterator[Row]:
             sentence = read_sentence(_read(path / REPORT_MARKDOWN))
             when = f"{datetime.fromtimestamp(written[path], UTC):%Y-%m-%d %H:%M}"
             link = f"./{quote(os.fsencode(path.name))}/{page}"
-            yield Row(when, escape(path.name), escape(sentence), link)
+            yield link, escape(path.name), when, escape(sentence)
 
 
 def _find_time(path: Path) -> float:
@@ -85,54 +88,29 @@ def _read(path: Path) -> str:
         return file.read(_BEGINNING).decode("utf-8", "replace")
 
 
-FIRST, FIRST_FOLDED = 50, 20
-"""Rows that are written as HTML, of a table that is open and of one that is folded."""
-
 _NAME, _WRAPPED = 60, 24  # characters of the longest label, and of a name that is one line
 _WHOLE = {"bots", "runs"}  # tables that say which bots there are
 
 
 def write_rows(table: Table, names: Names) -> Markup:
-    """Return the first rows, built column by column: a template takes three times as long.
+    """Return the rows, built column by column: a template takes three times as long.
 
     Labels have short names, but in the tables that say which bots there are.
     """
-    first = table.rows[: _count_first(table)]
-    if not first:
+    if not table.rows:
         return Markup()
     columns = [
-        _cells(column, values, _attributes(table, number), _find_short(table, names))
+        _cells(column, values, _find_short(table, names), is_key=number == table.key)
         for number, (column, values) in enumerate(
-            zip(table.columns, zip(*first, strict=True), strict=True)
+            zip(table.columns, zip(*table.rows, strict=True), strict=True)
         )
     ]
     cells = columns[table.key]
-    for number, link in enumerate(table.links[: len(first)]):
+    for number, link in enumerate(table.links):
         if link:
             tag, _, text = cells[number].partition(">")
             cells[number] = f'{tag}><a href="{escape_html(_address(link))}">{text}</a>'
     return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
-
-
-def find_rest(table: Table, names: Names) -> dict[str, Any]:
-    """Return the remaining rows as their cells, and the data that belong to all rows.
-
-    A cell is its text, or a short name and the label, or a rounded text and the exact number.
-    `links` are the targets of the names, and `more` the texts that rows open to.
-    """
-    datum = partial(_datum, _find_short(table, names))
-    kinds = [column.kind for column in table.columns]
-    rest = table.rows[_count_first(table) :]
-    found: dict[str, Any] = {
-        "rows": [[*starmap(datum, zip(row, kinds, strict=True))] for row in rest],
-        "links": [link and _address(link) for link in table.links],
-        "more": [*table.more],
-    }
-    return {name: values for name, values in found.items() if values}
-
-
-def _count_first(table: Table) -> int:
-    return FIRST_FOLDED if table.folded else FIRST
 
 
 def _address(link: str) -> str:
@@ -146,43 +124,23 @@ def _find_short(table: Table, names: Names) -> Mapping[Cell, str]:
     return {label: name for label, name in names.short.items() if name != label}
 
 
-def _datum(short: Mapping[Cell, str], value: Cell, kind: Kind) -> str | list[str | float]:
-    if kind == "text" and value in short:
-        return [short[value], str(value)]
-    text = write_cell(value, kind)
-    return [text, value] if isinstance(value, int | float) and kind != "count" else text
-
-
-def _attributes(table: Table, number: int) -> str:
-    """Return the attributes of a column's cells that do not depend on their contents."""
-    is_extra = table.few and table.columns[number].name not in table.few
-    shape = " class=extra" if is_extra else ""
-    return f' scope="row"{shape}' if number == table.key else shape
-
-
 def _cells(
-    column: Column, values: Sequence[Cell], attributes: str, short: Mapping[Cell, str]
+    column: Column, values: Sequence[Cell], short: Mapping[Cell, str], *, is_key: bool
 ) -> list[str]:
     """Return the cells of a column; rounded and short ones have the exact value as an attribute."""
     shown = [short.get(value, value) for value in values] if column.kind == "text" else values
     texts = [_escape_cell(value, column.kind) for value in shown]
     rows = [*zip(values, texts, strict=True)]
-    if "scope" in attributes:
-        return [f"<th{attributes}{_title(value, short)}>{text}" for value, text in rows]
+    if is_key:
+        return [f'<th scope="row"{_title(value, short)}>{text}' for value, text in rows]
     if column.kind == "count":
-        return [f"<td{attributes}>{text}" for text in texts]
+        return [f"<td>{text}" for text in texts]
     if column.kind == "text":
-        extra = " extra" if attributes else ""
-        return [
-            f'<td class="{_shape(value)}{extra}"{_title(value, short)}>{text}'
-            for value, text in rows
-        ]
+        return [f"<td class={_shape(value)}{_title(value, short)}>{text}" for value, text in rows]
     if column.kind == "code":
         return [f"<td class=mono><code>{text}</code>" if text else "<td>" for text in texts]
     return [
-        f'<td{attributes} data-v="{value}">{text}'
-        if isinstance(value, int | float)
-        else f"<td{attributes}>{text}"
+        f'<td data-v="{value}">{text}' if isinstance(value, int | float) else f"<td>{text}"
         for value, text in rows
     ]
 
@@ -206,163 +164,109 @@ def _escape_cell(value: Cell, kind: Kind) -> str:
     return str(escape_html(text)) if isinstance(value, str) or kind == "chance" else text
 
 
-_TALL = 600  # pixels of a chart
-_PACKAGE = "vl-convert-python"
-_SCRIPTS = tuple(f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report"))
-_STYLES = (
-    *STYLES,
-    "arena.reports/report.css",
-    "arena.reports/ladder.css",
-    "arena.reports/lead.css",
-)
+_SCRIPTS = ("arena.reports/report.js",)
+_STYLES = tuple(f"arena.reports/{name}.css" for name in ("report", "drawing", "ladder"))
 
 
 def to_html(report: Report) -> str:
     """Return a report as one HTML file, which contains its charts, tables and replays."""
-    names = report.names
     replays = {replay.id: replay.data for replay in report.replays()}
-    scripts = (*SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS
+    shown = [section for section in report.sections if is_shown(section)]
+    tables = [*_find_tables(report, folded=True)]
     return render(
         "arena.reports/report.html",
-        scripts=scripts,
-        styles=_STYLES,
-        libraries=[_with_notices(chart_bundle())] if any(report.charts()) else [],
-        title=report.title,
-        report=report,
-        kind_of=lambda block: type(block).__name__,
-        rows_of=partial(write_rows, names=names),
-        rest_of=partial(find_rest, names=names),
-        spec_of=lambda chart: with_names(chart.spec, names),
-        names=names,
-        is_tall=any(_is_tall(chart) for chart in report.charts()),
+        scripts=(*SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS,
+        styles=(*STYLES, *_STYLES) if replays else _STYLES,
+        sections=[section for section in shown if not section.folded],
+        tables=tables,
+        links={table.name for table in (*tables, *_find_tables(report, folded=False))},
+        folded=[section for section in shown if section.folded],
+        kind_of=_name_kind,
         replays=replays,
+        **_data(report),
     )
 
 
-def _with_notices(bundle: str) -> str:
-    """Return the script with a comment that names its authors and licences."""
-    return f"/*!\n{static('arena.reports/notices.txt')}*/\n{bundle}"
+def is_shown(section: Section) -> bool:
+    """Return whether a page shows a section where it is: not if it has only folded tables."""
+    blocks = section.blocks
+    return any(section.folded or not isinstance(b, Table) or not b.folded for b in blocks)
 
 
-def _is_tall(chart: Chart) -> bool:
-    """Return whether a chart is tall: on paper three of them are printed side by side."""
-    height = chart.spec.get("height")
-    return isinstance(height, int) and height > _TALL
+def _find_tables(report: Report, *, folded: bool) -> Iterator[Table]:
+    """Yield the tables of a page that are behind "All tables", or those in their places."""
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and not block.apart:
+                is_folded = block.folded and not section.folded
+                yield from [block] * (is_folded == folded)
+
+
+def _name_kind(block: object) -> str:
+    return "Chart" if isinstance(block, Chart) else type(block).__name__
+
+
+def _data(report: Report) -> dict[str, Any]:
+    """Return what the templates of a report use."""
+    names = report.names
+    return {
+        "title": report.title,
+        "report": report,
+        "names": names,
+        "rows_of": partial(write_rows, names=names),
+        "draw": partial(draw, names=names),
+        "strip": strip,
+        "swatch": swatch,
+        "write_ticks": write_ticks,
+    }
 
 
 def write_reports(path: Path, report: Report) -> None:
-    """Write report.html and report.md into a folder, and renew the list of runs beside it.
-
-    If the library of the charts is missing, a page of other games is removed.
-    """
-    page, text = path / REPORT_HTML, path / REPORT_MARKDOWN
-    facts = to_markdown(report)
-    if not find_lack():
-        write_text(page, to_html(report))
-    elif text.is_file() and text.read_text(encoding="utf-8") != facts:
-        page.unlink(missing_ok=True)
-    write_text(text, facts)
+    """Write report.html and report.md into a folder, and renew the list of runs beside it."""
+    write_text(path / REPORT_HTML, to_html(report))
+    write_text(path / REPORT_MARKDOWN, to_markdown(report))
     renew_index(path)
-
-
-def find_lack() -> str:
-    """Return how to install the library of the charts, or "" if it is installed."""
-    return "" if find_spec("vl_convert") else not_installed(_PACKAGE, "report")
-
-
-@cache
-def chart_bundle() -> str:
-    """Return the script that defines `vegaEmbed`, 0.9 MB.
-
-    Making it takes 2 s, so it is kept in the user's cache folder. Raises InputError if vl-convert
-    is not installed.
-    """
-    if lack := find_lack():
-        raise InputError(f"a page with charts: {lack}")
-    kept = cache_folder() / f"charts-{version(_PACKAGE)}.js"
-    with suppress(OSError, UnicodeDecodeError):
-        return kept.read_text(encoding="utf-8")
-    import vl_convert
-
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
-    with suppress(OSError, InputError):  # then it is made again next time
-        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_text(kept, bundle)
-    return bundle
 
 
 MOST_BYTES: Final = 100_000
 """The most bytes of a cell in the notebook's file."""
 
-_MOST_CHARTS, _MOST_ROWS = 2, 20
-_FOR_CHARTS = 0.75  # of the bytes; the rest is the table and the text
-_WIDE = 520  # pixels of a chart that is as wide as the page
+_MOST_ROWS = 20
 _HEIGHT = "640px"
-_INK = {"labelColor": "currentColor", "titleColor": "currentColor"}
-_LINES = {"tickColor": "currentColor", "domainColor": "currentColor", "gridOpacity": 0.3}
-_CONFIG: Final[Spec] = {
-    "background": None,
-    "view": {"stroke": None},
-    "axis": {**_INK, **_LINES},
-    "axisQuantitative": {"labelOverlap": "greedy", "labelSeparation": 8},
-    "legend": _INK,
-    "text": {"color": "currentColor"},
-}
 
 
 def to_frame(report: Report) -> str:
-    """Return a frame of 100 kB at most, with the beginning of a report and without scripts.
-
-    It has charts only if their library is installed.
-    """
-    charts = [*_draw_charts(report)] if not find_lack() else []
-    for most in range(len(charts), -1, -1):
-        page = render(
-            "arena.reports/brief.html",
-            styles=["arena.reports/report.css"],
-            title=report.title,
-            report=report,
-            charts=charts[:most],
-            table=_first_rows(report),
-            rows_of=partial(write_rows, names=report.names),
-        )
-        shown = frame(page, report.title, _HEIGHT)
+    """Return a frame of 100 kB at most, with the beginning of a report and without scripts."""
+    opening = report.opening
+    if opening and (ladder := opening.ladder):
+        left = ladder.left + max(0, len(ladder.rungs) - _MOST_ROWS)
+        ladder = replace(ladder, rungs=ladder.rungs[:_MOST_ROWS], left=left)
+        report = replace(report, opening=replace(opening, ladder=ladder))
+    for table in (_first_rows(report), None):
+        shown = frame_of(report, table=table)
         if len(shown.encode()) <= MOST_BYTES:
             break
     return shown
 
 
+def frame_of(report: Report, table: Table | None = None, chart: Chart | None = None) -> str:
+    """Return a frame with the first screen of a report and a table, or only with a chart."""
+    return frame(brief_page(report, table, chart), report.title, _HEIGHT)
+
+
+def brief_page(report: Report, table: Table | None = None, chart: Chart | None = None) -> str:
+    """Return a page without scripts: the first screen and a table, or only a chart."""
+    data = _data(report)
+    return render(
+        "arena.reports/brief.html", styles=_STYLES, table=table, chart=chart, links=(), **data
+    )
+
+
 def _first_rows(report: Report) -> Table | None:
-    """Return the first table that is not folded, with its first rows and main columns only."""
+    """Return the first table that is not folded, with its first rows only."""
     table = next((one for one in report.tables() if not one.folded), None)
     if table is None:
         return None
-    rows = table.rows[:_MOST_ROWS]
-    more = len(table.rows) - len(rows)
+    more = len(table.rows) > _MOST_ROWS
     note = f"The first {_MOST_ROWS} of {len(table.rows):,} rows." if more else ""
-    return replace(table, rows=rows, links=(), more=(), note=note)
-
-
-def _first_of(spec: Spec) -> Spec:
-    """Return a chart that has a row for each value with its first rows only, others unchanged."""
-    values, place = spec["data"]["values"], spec.get("encoding", {}).get("y", {})
-    if len(values) <= _MOST_ROWS or spec.get("height") != STEP * len(values) or not place:
-        return spec
-    first = {**spec, "data": {"values": values[:_MOST_ROWS]}, "height": STEP * _MOST_ROWS}
-    encoding = {**spec["encoding"], "y": {**place, "sort": place["sort"][:_MOST_ROWS]}}
-    return {**first, "encoding": encoding}
-
-
-def _draw_charts(report: Report) -> Iterator[tuple[Chart, Markup]]:
-    """Yield the first charts as pictures, without those that are too large."""
-    import vl_convert
-
-    left = _FOR_CHARTS * MOST_BYTES
-    for chart in [*report.charts()][:_MOST_CHARTS]:
-        spec: Spec = {**with_names(_first_of(chart.spec), report.names), "config": _CONFIG}
-        if spec["width"] == "container":
-            spec["width"] = _WIDE
-        picture = vl_convert.vegalite_to_svg(spec)
-        left -= len(picture)
-        if left > 0:
-            yield chart, Markup(picture)
+    return replace(table, rows=table.rows[:_MOST_ROWS], links=(), note=note)

@@ -12,10 +12,12 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from markupsafe import Markup
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
 from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
-from arena.reports.lead import Lead, Scale
+from arena.reports.drawing import Scale, strip, write_lines
+from arena.reports.lead import Lead
 from arena.statistics.wording import write_ends, write_whole
 from arena.store.columns import Columns
 from arena.tables.headline import Headline
@@ -32,6 +34,7 @@ ENDINGS: Final = {
 }
 """How a game ends, in the order of the wins in a bar; losses come in the opposite order."""
 
+_TALL = 46  # pixels of a row
 _GO_ON, _PLAY_ON = "Go on", "Play on"
 MOST_RUNGS = 50
 """The most bots of a first screen; the table of standings has all of them."""
@@ -86,6 +89,18 @@ class Rung(NamedTuple):
         """The score in whole per cent."""
         return write_whole(self.score)
 
+    def draw_rating(self) -> Markup:
+        """Return the picture of its rating."""
+        dots = [(self.low, self.dot, self.high, "ink")] if self.elo else []
+        return strip(_TALL, f"{self.bot}: {self.rating}", dots=dots)
+
+    def draw_ends(self) -> Markup:
+        """Return the picture of how its games ended, and of its score."""
+        score = round(100 * self.score, 2)
+        bars = [(one.start, one.width, f"bar {one.shape.replace('-', ' ')}") for one in self.parts]
+        said = f"{self.bot}: {self.ended}"
+        return strip(_TALL, said, lines=[(50, "half")], bars=bars, above=[(score, "cut")])
+
 
 class Forfeiting(NamedTuple):
     """A bot that forfeited games: how many, why, and where its first fault is shown."""
@@ -100,16 +115,21 @@ class Forfeiting(NamedTuple):
 class Ladder:
     """The rows of a first screen, the best bot first.
 
-    `lines` are the places of round ratings, `step` Elo apart; `endings` are the kinds that occur.
+    `ticks` are the places of round ratings, `step` Elo apart; `endings` are the kinds that occur.
     `left` is the number of bots without a row. In a league ranks have moved `since` a round.
     """
 
     rungs: Sequence[Rung]
-    lines: Sequence[float]
+    ticks: Sequence[tuple[float, str]]
     step: int
     endings: Sequence[str]
     left: int = 0
     since: str = ""
+
+    @property
+    def lines(self) -> str:
+        """The lines of round ratings, as a style of all rows."""
+        return write_lines([(place, False) for place, _ in self.ticks])
 
     def legend(self) -> Iterator[tuple[str, str]]:
         """Yield the class and the name of each kind of ending."""
@@ -165,7 +185,7 @@ def lay_out(
 
     A row of a league has `lately` as well.
     """
-    scale = Scale([end for row in rows for end in _ends(row)])
+    scale = Scale.written([end for row in rows for end in _ends(row)], "{:.0f}".format)
     below = [*(row["bot"] for row in rows[1:]), None][: len(rows)]
     rungs = [
         _rung(row, scale, link or "", verdicts.get((row["bot"], other or "")))
@@ -176,8 +196,8 @@ def lay_out(
         for kind, (_, won, lost) in ENDINGS.items()
         if any((row[won] or 0) + (row[lost] or 0) for row in rows)
     ]
-    lines = [scale.place(value) for value in scale.round_values()]
-    return Ladder(rungs, lines, scale.step, seen, left, since)
+    ticks = [(scale.place(value), f"{value}") for value in scale.round_values()]
+    return Ladder(rungs, ticks, scale.step, seen, left, since)
 
 
 def _ends(row: Mapping[str, Any]) -> Iterator[float]:

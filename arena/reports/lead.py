@@ -1,49 +1,21 @@
-"""Draw the lead of one bot over another, and the parts that it is made of.
-
-Places are in percent of a picture's width, so that it is as wide as the page.
-"""
+"""Make the lead of one bot over another, and the charts of what it is made of."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup
 
 from arena.differences.lead_parts import ALL, Part
+from arena.reports.drawing import Lines, Mark, Row, Rows, Scale, Series, strip
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import signed, write_ends
 
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-_MOST_LINES = 6
-_MARGIN = 0.04  # of the width, left and right of all that is shown
-
-
-class Scale:
-    """A horizontal axis that holds some values, in percent of its width.
-
-    >>> scale = Scale([1500, 1600])
-    >>> scale.step, [scale.place(value) for value in (1500, 1600)]
-    (20, [3.7, 96.3])
-    """
-
-    def __init__(self, values: Sequence[float]) -> None:
-        known = [value for value in values if math.isfinite(value)]
-        low, high = min(known, default=0), max(known, default=0)
-        margin = max(high - low, 1) * _MARGIN
-        self.low, self.high = low - margin, high + margin
-        width = self.high - self.low
-        self.step = next((one for one in _STEPS if width / one <= _MOST_LINES), _STEPS[-1])
-
-    def place(self, value: float) -> float:
-        """Return the place of a value; one beyond the axis is at its end."""
-        share = (value - self.low) / (self.high - self.low)
-        return round(100 * min(1.0, max(0.0, share)), 2)
-
-    def round_values(self) -> list[int]:
-        """Return the multiples of the step on the axis."""
-        first, last = math.ceil(self.low / self.step), math.floor(self.high / self.step)
-        return [number * self.step for number in range(first, last + 1)]
+SIDES = "new", "old"
+_EVEN = "even"
+_TALL = 48  # pixels
 
 
 @dataclass(frozen=True)
@@ -64,10 +36,16 @@ class Lead:
     text: str
     described: str
 
+    def draw(self) -> Markup:
+        """Return the picture of the lead and its interval."""
+        grid = [(place, "zero" if label == _EVEN else "grid") for place, label in self.ticks]
+        dot = self.low, self.dot, self.high, "new"
+        return strip(_TALL, self.described, lines=grid, dots=[dot])
+
 
 def draw_lead(new: str, old: str, elo: Estimate, verdict: str) -> Lead:
     """Return the picture of a lead."""
-    scale = Scale([0.0, *elo[:3]])
+    scale = Scale.written([0.0, *elo[:3]], _label)
     ticks = [(scale.place(value), _label(value)) for value in scale.round_values()]
     return Lead(
         new,
@@ -83,180 +61,89 @@ def draw_lead(new: str, old: str, elo: Estimate, verdict: str) -> Lead:
     )
 
 
-def _label(value: int) -> str:
-    return f"{value:+,} Elo" if value else "even"
-
-
-class Bar(NamedTuple):
-    """A part of a lead as a row: its name, a note, and a bar with the interval of its end.
-
-    `kind` is the class of its colour, `value` its number as text. A row that is not `sure` is
-    drawn paler; the `whole` is the sum of the rows above.
-    """
-
-    name: str
-    note: str
-    kind: str
-    start: float
-    width: float
-    low: float
-    high: float
-    value: str
-    described: str
-    sure: bool
-    whole: bool = False
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Bars of the parts of a lead; `stacked` ones begin where the one above ends.
-
-    `meaning` explains them, and `unit` is that of their numbers; a table beside them has the
-    numbers with their intervals.
-    """
-
-    title: str
-    meaning: str
-    unit: str
-    zero: float
-    bars: Sequence[Bar]
-    stacked: bool = False
+def _label(value: float) -> str:
+    return f"{value:+,.0f}" if value else _EVEN
 
 
 def draw_parts(
-    title: str,
-    meaning: str,
-    unit: str,
+    chart: Rows,
     parts: Sequence[tuple[Part, str, str, str]],
     factor: float,
     *,
     stacked: bool = False,
-) -> Bars:
-    """Return the bars of the parts of a split: each with its name, its note and its colour.
+) -> Rows:
+    """Return a chart with a bar for each part of a split: with its name, its note and its colour.
 
-    Numbers are multiplied by `factor`, and `unit` says what they are then.
+    Numbers are multiplied by `factor`. A bar that is not sure is pale; stacked ones begin where the
+    one above ends.
     """
-    ends = [*_ends([part for part, *_ in parts], stacked=stacked)]
-    scale = Scale([0.0, *(factor * end for four in ends for end in four)])
-    bars = []
-    for (part, name, note, kind), (start, end, low, high) in zip(parts, ends, strict=True):
-        first, last, left, right = (scale.place(factor * one) for one in (start, end, low, high))
-        lead = part.lead.scaled(factor)
-        value, is_sum = signed(lead.value, "+.1f"), part.part == ALL
-        bars.append(
-            Bar(
-                name,
-                note,
-                kind,
-                min(first, last),
-                round(abs(last - first), 2),
-                left,
-                right,
-                value,
-                f"{name}: {value} {unit}, 95 %: {write_ends(lead.low, lead.high, '+.1f')}",
-                part.lead.excludes_zero if is_sum else bool(part.sure),
-                is_sum,
-            )
-        )
-    return Bars(title, meaning, unit, scale.place(0.0), bars, stacked)
-
-
-def _ends(parts: Sequence[Part], *, stacked: bool) -> Iterator[tuple[float, float, float, float]]:
-    """Yield where each bar starts and ends, and its interval around the end."""
-    start = 0.0
-    for part in parts:
-        if part.part == ALL or not stacked:
+    rows, start = list[Row](), 0.0
+    for part, name, note, kind in parts:
+        is_sum = part.part == ALL
+        if is_sum or not stacked:
             start = 0.0
-        value, low, high, _ = part.lead
-        yield start, start + value, start + low, start + high
-        start += value
+        lead = part.lead.scaled(factor)
+        sure = part.lead.excludes_zero if is_sum else bool(part.sure)
+        value, (low, high) = signed(lead.value, "+.1f"), lead.cells[1:]
+        left, right = (None if end is None else start + end for end in (low, high))
+        paint = kind if sure else f"{kind} unsure"
+        mark = Mark(start + lead.value, left, right, paint, start)
+        said = f"{value} {chart.unit}, 95 %: {write_ends(low, high, '+.1f')}"
+        rows.append(Row(name, [mark], said, note, value, sure, is_sum))
+        start += lead.value
+    return replace(chart, rows=rows)
 
 
-class Column(NamedTuple):
-    """How often both bots did something: heights in percent of the highest, and in words."""
+def draw_shares(
+    meaning: str, two: tuple[str, str], shares: Mapping[str, Sequence[tuple[int, float, float]]]
+) -> Iterator[Lines]:
+    """Yield a chart for each title: at each place the shares of both bots.
 
-    name: str
-    new: float
-    old: float
-    described: str
-
-
-class Figure(NamedTuple):
-    """Columns beside each other, the new bot's upwards and the old one's downwards."""
-
-    title: str
-    columns: Sequence[Column]
-
-
-@dataclass(frozen=True)
-class Mirrors:
-    """Some figures of the same two bots; `meaning` explains them."""
-
-    meaning: str
-    new: str
-    old: str
-    figures: Sequence[Figure]
-
-
-def draw_mirrors(
-    meaning: str, two: tuple[str, str], shares: Mapping[str, Sequence[tuple[str, float, float]]]
-) -> Mirrors:
-    """Return the figures of shares: by their titles, the name and both shares of each column.
-
-    >>> draw_mirrors("", ("new", "old"), {"round 1": [("at 1", 0.5, 0.25)]}).figures[0].columns[0]
-    Column(name='at 1', new=100.0, old=50.0, described='at 1: new 50 %, old 25 %')
+    >>> chart, = draw_shares("", ("new", "old"), {"round 1": [(1, 0.5, 0.25)]})
+    >>> chart.series[1].points, chart.series[1].said
+    ([(1, 25.0)], ['old at 1: 25 %'])
     """
-    most = max((max(row[1:]) for rows in shares.values() for row in rows), default=0) or 1
-    figures = []
     for title, rows in shares.items():
-        columns = []
-        for name, *both in rows:
-            heights = [round(100 * share / most, 1) for share in both]
-            said = [f"{label} {share:.0%}" for label, share in zip(two, both, strict=True)]
-            described = f"{name}: {', '.join(said)}".replace("%", " %")
-            columns.append(Column(name, heights[0], heights[1], described))
-        figures.append(Figure(title, columns))
-    return Mirrors(meaning, *two, figures)
+        series = []
+        for side, label in enumerate(two):
+            points = [(row[0], round(100 * row[1 + side], 1)) for row in rows]
+            said = [f"{label} at {place}: {share:.0f} %" for place, share in points]
+            series.append(Series(SIDES[side], points, said))
+        yield Lines(
+            name=title.replace(" ", "-"),
+            title=title,
+            meaning=meaning,
+            unit="takes out of 100",
+            signs=dict(zip(SIDES, two, strict=True)),
+            table="takes",
+            size="quarter",
+            series=series,
+            across="action in the round",
+            tall=120,
+        )
 
 
-_TALL, _WIDE = 96, 320  # units of a card's picture
-
-
-@dataclass(frozen=True)
-class MarginLine:
-    """How the margin of a bot went in a game: points of a line, takes, and where it is even.
-
-    `takes` have places, and whether the take was the bot's own. `grid` are the places and the
-    values of round margins.
-    """
-
-    points: str
-    takes: Sequence[tuple[float, float, bool]]
-    grid: Sequence[tuple[float, str]]
-    described: str
-
-
-def draw_margin(frames: Sequence[Mapping[str, Any]], seat: int) -> MarginLine:
+def draw_margin(name: str, frames: Sequence[Mapping[str, Any]], seat: int) -> Lines:
     """Return the line of a seat's margin over a game, given the frames of its timeline."""
     margins = [
         frame["points"][seat]["total"] - frame["points"][1 - seat]["total"] for frame in frames
     ]
-    scale = Scale([-1, 1, *margins])
-    across = _WIDE / max(1, len(margins) - 1)
-    places = [(round(n * across, 1), _down(scale, margin)) for n, margin in enumerate(margins)]
-    takes = [
-        (*place, frame["action"]["seat"] == seat)
-        for place, frame in zip(places, frames, strict=True)
-        if frame["action"] and frame["action"]["char"] == "T"
-    ]
+    series = [Series("ink", [*enumerate(margins)])]
+    for kind in SIDES:
+        takes = [
+            (n, margins[n])
+            for n, frame in enumerate(frames)
+            if (action := frame["action"])
+            and action["char"] == "T"
+            and (action["seat"] == seat) == (kind == SIDES[0])
+        ]
+        series.append(Series(kind, takes, [f"{margin:+}" for _, margin in takes], is_line=False))
     ends = f"from {min(margins):+} to {max(margins):+}, at the end {margins[-1]:+}"
-    return MarginLine(
-        " ".join(f"{x},{y}" for x, y in places),
-        takes,
-        [(_down(scale, value), f"{value:+}" if value else "0") for value in scale.round_values()],
-        f"Margin after each action: {ends}",
+    return Lines(
+        name=name,
+        title="Margin after each action",
+        meaning=ends,
+        series=series,
+        is_signed=True,
+        tall=96,
     )
-
-
-def _down(scale: Scale, margin: float) -> float:
-    return round(_TALL * (1 - scale.place(margin) / 100), 1)

@@ -23,17 +23,17 @@ from arena.reports.games import (
     pick_games,
     replay_id,
 )
-from arena.reports.html import find_lack, to_html
+from arena.reports.html import to_html
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead import draw_lead
 from arena.reports.pairings_section import pairings_section
-from arena.reports.seat_section import seats_section, takes_section
 from arena.reports.standings_section import bots_section, standings_section
 from arena.reports.win_section import (
     Margin,
     margin_blocks,
     source_blocks,
-    win_type_blocks,
+    take_blocks,
+    win_type_table,
     wins_section,
 )
 from arena.statistics.wording import as_sentence
@@ -197,9 +197,10 @@ class _Sections:
         tables, wins, labels = self.files.tables, self.files.wins(), self.labels
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         blocks = [
-            *win_type_blocks(tables.win_types, tables.head_to_head, labels),
             *source_blocks(wins.wins, labels),
-            *margin_blocks(self.margins, self.tournament.pairings, labels),
+            *margin_blocks(self.margins),
+            *take_blocks(wins.takes, wins.cards, labels),
+            win_type_table(tables.win_types),
         ]
         city = ""
         if len(labels) > 2:
@@ -208,8 +209,6 @@ class _Sections:
             )
         yield wins_section(blocks, tables.standings, city)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
-        yield takes_section(wins.takes, wins.cards, labels)
-        yield seats_section(tables.win_types, tables.findings.seat, labels)
 
     def _faults_section(self) -> Section:
         names = [replay_id(self._place(shown)) for shown in self.faults]
@@ -296,11 +295,12 @@ class _Sections:
 
     def _picks(self) -> Iterator[Pick]:
         comparison = self.files.tables.comparison
+        picks = list[Pick]()
         if comparison:
-            yield from pick_shown(self.tournament, self.files.lead_parts())
+            picks += pick_shown(self.tournament, self.files.lead_parts())
         if comparison and comparison.paired:
-            yield from pick_decided(self.tournament, comparison.paired.decided)
-        yield from pick_games(self.store, self.margins, self.files.counts.total)
+            picks += pick_decided(self.tournament, comparison.paired.decided)
+        yield from picks or pick_games(self.store, self.margins, self.files.counts.total)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.kind}.")
 
@@ -313,19 +313,16 @@ def report_writers(
     judged: JudgedTables | None = None,
     ending: str = "",
 ) -> Mapping[str, Writer]:
-    """Return a writer for each report of a run, by name; no page if its charts cannot be made."""
+    """Return a writer for each report of a run, by name."""
 
     @cache
     def report() -> Report:
         return make_report(tournament, store, files, timings, judged, ending=ending)
 
-    writers: dict[str, Writer] = {
+    return {
         REPORT_HTML: lambda file: file.write(to_html(report())),
         REPORT_MARKDOWN: lambda file: file.write(to_markdown(report())),
     }
-    if find_lack():
-        del writers[REPORT_HTML]
-    return writers
 
 
 _LISTS = (
@@ -355,28 +352,27 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
         pairings_section(tables.head_to_head, tables.verdicts, labels, found),
     ]
     if rated.is_typed:
-        blocks = win_type_blocks(tables.win_types, tables.head_to_head, labels)
-        by_seat = "" if rated.is_seated else "win-types-by-seat"
-        kept = (block for block in blocks if getattr(block, "name", by_seat) != by_seat)
-        sections.append(wins_section(kept, tables.standings))
-    sections.append(Section("games", "The games", [*_list_blocks(lists, rated)]))
+        sections.append(wins_section([win_type_table(tables.win_types)], tables.standings))
+    sections += _list_sections(lists, rated)
     title = f"Ratings of {counted(len(labels), 'bot')}"
     ladder = make_ladder(tables.standings, tables.verdicts, [])
     opening = Opening(f"{title} · {rated.extent}", headline.sentence(), summary[1:], ladder)
     return with_glossary(Report(title, summary, sections, opening=opening, labels=labels))
 
 
-def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
-    """Yield the blocks on the lists of games, and on the identities of their bots."""
+def _list_sections(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Section]:
+    """Yield the sections on the lists of games, and on the identities of their bots."""
     from arena.tables.rated_lists import find_labels
 
-    if rated.notes:
-        yield Text([*map(as_sentence, rated.notes)], warning=True)
     rows = [(one.name, len(one.games)) for one in lists]
-    yield Table("lists", "The lists of games", _LISTS, rows)
+    blocks: list[Block] = [Table("lists", "The lists of games", _LISTS, rows)]
+    if rated.notes:
+        blocks.insert(0, Text([*map(as_sentence, rated.notes)], warning=True))
+    yield Section("games", "The games", blocks)
     bots = [
         (names[label], games.name, label, *games.identities.get(label, (None, None)))
         for games, names in zip(lists, rated.names, strict=True)
         for label in find_labels(games)
     ]
-    yield Table("bots", "The bots in each list", _BOTS, bots)
+    table = Table("bots", "The bots in each list", _BOTS, bots)
+    yield Section("run", "The bots in each list", [table], folded=True)

@@ -1,51 +1,19 @@
-"""Make the section on how games are won: win type, source of points, margin."""
+"""Make the section on how games are won: sources of points, being ahead, margins, and takes."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from arena.reports.blocks import Block, Chart, Section, Text
-from arena.reports.charts import (
-    ALL,
-    BLUE,
-    GREY,
-    MOST_BOTS,
-    ORANGE,
-    STEP,
-    WIN_COLOURS,
-    Spec,
-    chart,
-    choice,
-    colours,
-    cut_table,
-    frame_table,
-    interval_layers,
-    nominal,
-    quantity,
-    row_of_bots,
-    tips,
-    with_all,
-)
-from arena.store.columns import Columns, is_in, map_cells, match_rows, place_in
-from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES, WINS, Column
-
-_COUNTS = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()]
-_TITLES = dict(zip(_COUNTS, 2 * [*WIN_TYPES.values()], strict=True))
-_SIGNS = " : ".join(f"datum.column == '{name}' ? -1" for name in LOSS_COLUMNS.values())
-_NAMES = " : ".join(f"datum.column == '{name}' ? '{title}'" for name, title in _TITLES.items())
-_BARS: list[Spec] = [
-    {"fold": _COUNTS, "as": ["column", "number"]},
-    {"filter": "isValid(datum.number)"},
-    {"calculate": f"({_SIGNS} : 1) * datum.number / datum.games", "as": "share"},
-    {"calculate": f"{_NAMES} : ''", "as": "type"},
-    {"calculate": "datum.share < 0 ? 'lost' : 'won'", "as": "result"},
-    {"calculate": "abs(datum.share)", "as": "part"},
-    {"calculate": "indexof(" + str([*WIN_COLOURS]) + ", datum.type)", "as": "order"},
-]
-"""The transforms that make the parts of the bars from a row of counts."""
+from arena.reports.blocks import Block, Section, Table, Text
+from arena.reports.drawing import Lines, Mark, Row, Rows, Series
+from arena.reports.table_blocks import ALL, frame_table, with_all
+from arena.statistics.wording import write_ends
+from arena.store.columns import Columns, is_known, map_cells, place_in
+from arena.tables.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 
 SOURCE_NAMES: Final = {
     "majority_5": "majority of 5s",
@@ -59,226 +27,92 @@ SOURCE_NAMES: Final = {
     "cities": "cities",
 }
 
+CARD_NAMES: Mapping[str, str] = {
+    **{kind: f"support {kind}" for kind in "5678"},
+    **{kind: f"alliance +{kind}" for kind in "234"},
+    **{kind: f"betrayal -{value}" for kind, value in zip("xyz", "123", strict=True)},
+    "C": "City",
+}
+"""The names of the kinds of cards."""
 
 MARGIN_COLUMNS = (
-    Column("bot", "Bot"),
-    Column("from", "Ahead, from", "count", "The least lead in points of the games of this row."),
+    Column("from", "Winner ahead, from", "count", "The least lead in points of the games."),
     Column("to", "to", "count", "The greatest lead in points of the games of this row."),
     Column("games", "Games", "count"),
 )
 _BIN = 2  # points
 
 
-def win_type_blocks(
-    win_types: Columns, head_to_head: Columns, labels: Sequence[str]
-) -> Iterator[Block]:
-    """Yield the blocks on win types: overall, by seat and by opponent."""
-    names = labels[:MOST_BOTS]
-    own = win_types.where(is_in(win_types["bot"], names))
-    overall = _add_up(own)
-    rows = row_of_bots(names)
-    yield Chart(
-        "win-types",
-        "Win types",
-        "The share of its games that each bot won (right, filled) and lost (left, pale), by win "
-        "type. Draws are what is missing.",
-        _bars(overall, ["bot"], {"y": rows}, STEP * len(names)),
-        "win_types",
-    )
-    by_seat = {"y": rows, "yOffset": nominal("seat", sort=[0, 1])}
-    yield Chart(
-        "win-types-by-seat",
-        "Win types by seat",
-        "The same for each seat: of the two bars of a bot, the upper one is seat 0, which begins.",
-        _bars(own, ["bot", "seat"], by_seat, 2 * 16 * len(names)),
-        "win_types",
-    )
-    shown = is_in(head_to_head["bot"], names) & is_in(head_to_head["opponent"], names)
-    yield Chart(
-        "win-types-by-opponent",
-        "Win types by opponent",
-        "How the chosen bot won (right) and lost (left) against each opponent.",
-        _bars(
-            with_losses(head_to_head.where(shown)),
-            ["bot", "opponent"],
-            {"y": row_of_bots(names, "opponent")},
-            STEP * len(names),
-            chosen=names,
-        ),
-        "head_to_head",
-    )
-    yield frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
+def wins_section(blocks: Iterable[Block], standings: Columns, city: str = "") -> Section:
+    """Return the section about how games are won; `city` says whether City is a real way."""
+    games = max(1, standings["games"].sum() / 2)
+    of_city, points = (100 * standings[f"{one}_wins"].sum() / games for one in ("city", "points"))
+    title = f"{of_city:.1f} % of games were won by City, {points:.1f} % on points"
+    said = [Text([f"{city}. This rests on how these bots play."])] if city else []
+    return Section("wins", title, [*said, *blocks], "How games are won")
 
 
-def _add_up(table: Columns) -> Columns:
-    """Return the sums of the counts of each bot, by label."""
-    bots = sorted({*table["bot"]})
-    place = place_in(table["bot"], bots)
-    sums = {name: np.zeros(len(bots), table[name].dtype) for name in ("games", *_COUNTS)}
-    for name, total in sums.items():
-        np.add.at(total, place, table[name])
-    return Columns({"bot": bots, **sums})
-
-
-def with_losses(table: Columns) -> Columns:
-    """Return head_to_head.csv with the losses of each bot added: the wins of its opponent."""
-    two = table["bot"], table["opponent"]
-    turned = match_rows(two[::-1], two)
-    wins = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}
-    return table.put(**{name: table[won][turned] for won, name in wins.items()})
-
-
-def _bars(
-    table: Columns,
-    keys: Sequence[str],
-    place: Mapping[str, Any],
-    height: int,
-    chosen: Sequence[str] = (),
-) -> Spec:
-    """Return a diverging stacked bar chart: wins to the right, losses to the left.
-
-    To keep the page small, its data are the rows of the table, and the browser computes the parts
-    of the bars. With `chosen` the reader selects one of these bots.
-    """
-    rows = [
-        dict(zip(("games", *keys), own, strict=True))
-        | {name: value for name, value in zip(_COUNTS, counts, strict=True) if value}
-        for *own, counts in (
-            (*row[: len(keys) + 1], row[len(keys) + 1 :])
-            for row in table.rows(["games", *keys, *_COUNTS])
-        )
-    ]
-    x = quantity(
-        "share",
-        "lost | won",
-        scale={"domain": [-1, 1]},
-        axis={"labelExpr": "format(abs(datum.value), '.0%')"},
-    )
-    legend = {"orient": "top", "columns": 2}
-    seen = {_TITLES[name] for row in rows for name in _COUNTS if name in row}
-    scale = colours({name: of for name, of in WIN_COLOURS.items() if name in seen})
-    return chart(
-        rows,
-        height=height,
-        params=[choice("chosen_bot", "Bot", chosen)] if chosen else [],
-        transform=[{"filter": "datum.bot == chosen_bot"}, *_BARS] if chosen else _BARS,
-        mark={"type": "bar", "strokeWidth": 0.75},
-        encoding={
-            **place,
-            "x": x,
-            "color": nominal("type", title=None, scale=scale, legend=legend),
-            "stroke": nominal("type", title=None, scale=scale, legend=legend),
-            "fillOpacity": {"condition": {"test": "datum.share < 0", "value": 0.2}, "value": 1},
-            "order": quantity("order", None),
-            "tooltip": [
-                *tips(*((key, key.capitalize()) for key in keys)),
-                *tips(("type", "Win type"), ("result", "Result")),
-                *tips(("number", "Games"), form=","),
-                *tips(("part", "Share"), form=".1%"),
-            ],
-        },
-    )
+def win_type_table(win_types: Columns) -> Table:
+    """Return the table of win types by bot and seat."""
+    return frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
 
 
 def source_blocks(wins: Columns, labels: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks on who is ahead after rounds, and on the points of winners and losers."""
+    """Yield the charts of points by source and of what being ahead is worth, and their table."""
     if not len(wins):
         return
     table = with_all(wins).put(source=map_cells(wins["source"], SOURCE_NAMES.get))
-    names = [ALL, *labels[:MOST_BOTS]]
-    shown = table.where(is_in(table["bot"], names))
-    rounds = sorted({*shown["round"].tolist()})
-    times = [*(f"round {number}" for number in rounds[:-1]), "the end"]
-    when = np.array(times, object)[shown["round"] - 1]
-    ends = shown.where(shown["round"] == rounds[-1])
-    rows = [
-        {"what": what, **row}
-        for what, name in (("won", "in_wins"), ("lost", "in_losses"))
-        for row in ends.where(ends["source"] != SOURCE_NAMES["cities"]).dicts(_fields(name))
-    ]
-    yield Chart(
-        "points-by-source",
-        "Points by source",
-        "The mean points of winners and of losers from each source at the end of a game, with 95 % "
-        "intervals. The piles of a game that was won by City count as they were.",
-        _source_spec(rows, names),
-        "wins",
+    of_all = table.where(table["bot"] == ALL).dicts({name: name for name in WINS.names})
+    last = max(row["round"] for row in of_all)
+    ends = [row for row in of_all if row["round"] == last]
+    yield Rows(
+        name="points-by-source",
+        title="Points by source",
+        meaning="The mean points of winners and of losers from each source at the end of a game, "
+        "with 95 % intervals. The piles of a game that was won by City count as they were.",
+        unit="points of a game",
+        signs={"won": "the winner's", "lost": "the loser's"},
+        table="wins",
+        rows=[
+            _row(row, row["source"], {"won": "in_wins", "lost": "in_losses"}, 1, ".1f")
+            for row in ends
+            if row["source"] not in (SOURCE_NAMES["cities"], SOURCE_NAMES["total"])
+        ],
+        bounds=(0.0,),
     )
-    rows = [
-        {"what": what, "when": at, **row}
-        for what, name in (("won in any way", "won"), ("won by City", "by_city"))
-        for at, row in zip(when, shown.dicts(_fields(name)), strict=True)
-    ]
-    yield Chart(
-        "ahead",
-        "What being ahead is worth",
-        "Of the games in which a bot had more than its opponent of a source of points, of all "
-        "points, or of cities, the share that it won in any way (square; a draw is one half) and "
-        "by City (circle), with 95 % intervals. After a round only games that went on are counted.",
-        _ahead_spec(rows, names, times),
-        "wins",
+    totals = [row for row in of_all if row["source"] == SOURCE_NAMES["total"] and row not in ends]
+    rows = [(f"points after round {row['round']}", row) for row in totals]
+    rows += [(f"{row['source']} at the end", row) for row in ends if row["source"] != "total"]
+    yield Rows(
+        name="ahead",
+        title="What being ahead is worth",
+        meaning="Of the games in which a bot had more than its opponent of all points after a "
+        "round, or of a source of points or of cities at the end, the share that it won in any way "
+        "(a draw is one half) and by City, with 95 % intervals. After a round only games that went "
+        "on are counted.",
+        unit="per cent of the games in which a bot is ahead",
+        signs={"won": "won in any way", "city": "won by City"},
+        table="wins",
+        rows=[_row(row, name, {"won": "won", "city": "by_city"}, 100, ".0f") for name, row in rows],
+        bounds=(0.0, 100.0),
     )
-    ordered = table.ordered(place_in(table["bot"], names))
+    ordered = table.ordered(place_in(table["bot"], [ALL, *labels]))
     yield frame_table(WINS, "Who is ahead, and who wins", ordered, folded=True)
 
 
-def _fields(name: str) -> dict[str, str]:
-    """Return the names in a chart of a number and its interval, with whose it is."""
-    ends = {name: "value", f"{name}_low": "low", f"{name}_high": "high"}
-    return {"bot": "bot", "source": "source", **ends}
-
-
-def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
-    scale = {"domain": ["won", "lost"], "range": [BLUE, ORANGE]}
-    rule, bar = interval_layers(quantity("value", "points"), {"type": "bar"})
-    rule["mark"] = {"type": "rule", "strokeWidth": 1.5, "color": GREY}
-    bar["mark"] = {"type": "bar"}
-    bar["encoding"]["color"] = nominal("what", title=None, scale=scale, legend={"orient": "top"})
-    return chart(
-        rows,
-        height=2 * 13 * (len(SOURCE_NAMES) - 1),
-        params=[choice("chosen_bot", "Bot", names)],
-        transform=[{"filter": "datum.bot == chosen_bot"}],
-        layer=[bar, rule],
-        encoding={
-            "y": nominal("source", sort=[*SOURCE_NAMES.values()], title=None),
-            "yOffset": nominal("what", sort=["won", "lost"]),
-            "tooltip": [
-                *tips(("source", "Source"), ("what", "Result")),
-                *tips(("value", "Points"), ("low", "low"), ("high", "high"), form=".2f"),
-            ],
-        },
-    )
-
-
-def _ahead_spec(
-    rows: Sequence[Mapping[str, Any]], names: Sequence[str], times: Sequence[str]
-) -> Spec:
-    kinds = ["won in any way", "won by City"]
-    scale = {"domain": kinds, "range": [GREY, WIN_COLOURS["City"]]}
-    shapes = {"domain": kinds, "range": ["square", "circle"]}
-    legend = {"title": None, "legend": {"orient": "top"}}
-    x = quantity("value", "share of these games", axis={"format": ".0%"}, scale={"domain": [0, 1]})
-    rule, point = interval_layers(x)
-    point["encoding"]["shape"] = nominal("what", scale=shapes, **legend)
-    return chart(
-        rows,
-        height=STEP * len(SOURCE_NAMES),
-        params=[
-            choice("chosen_bot", "Bot", names),
-            choice("chosen_time", "Ahead after", [*times[::-1]]),
-        ],
-        transform=[{"filter": "datum.bot == chosen_bot && datum.when == chosen_time"}],
-        layer=[rule, point],
-        encoding={
-            "y": row_of_bots([*SOURCE_NAMES.values()], "source"),
-            "color": nominal("what", scale=scale, **legend),
-            "tooltip": [
-                *tips(("source", "Ahead in"), ("what", "Result")),
-                *tips(("value", "Share"), ("low", "low"), ("high", "high"), form=".1%"),
-            ],
-        },
-    )
+def _row(
+    row: Mapping[str, Any], name: str, fields: Mapping[str, str], factor: float, form: str
+) -> Row:
+    """Return a row with a dot for each field that is known, by the class of its sign."""
+    marks, said = [], []
+    for kind, field in fields.items():
+        value, *ends = (row[f"{field}{end}"] for end in ("", "_low", "_high"))
+        if value is not None:
+            low, high = (None if end is None else factor * end for end in ends)
+            marks.append(Mark(factor * value, low, high, kind, is_known=low is not None))
+            interval = f" ({write_ends(low, high, form)})" if marks[-1].is_known else ""
+            said.append(f"{kind} {factor * value:{form}}{interval}")
+    return Row(name, marks, ", ".join(said))
 
 
 class Margin(NamedTuple):
@@ -289,67 +123,78 @@ class Margin(NamedTuple):
     games: int
 
 
-def margin_blocks(
-    margins: Iterable[Margin], bots: Sequence[tuple[str, str]], labels: Sequence[str]
-) -> Iterator[Block]:
-    """Yield the blocks on the margins of games; `bots` are those of each pairing."""
-    shown = (ALL, *labels[:MOST_BOTS])
-    counts = _count_margins(margins, bots, {*shown})
-    names = [name for name in shown if name in counts]
-    if not names:
+def margin_blocks(margins: Iterable[Margin]) -> Iterator[Block]:
+    """Yield the chart and the table of the margins of games."""
+    counts: Counter[int] = Counter()
+    for _, margin, games in margins:
+        counts[abs(margin) // _BIN * _BIN] += games
+    if not counts:
         return
-    rows: list[dict[str, Any]] = [
-        {"bot": name, "from": start, "to": start + _BIN, "games": counts[name][start]}
-        for name in names
-        for start in sorted(counts[name])
-    ]
-    x = quantity("from", "points ahead of the opponent", bin="binned", axis={"tickMinStep": 2})
-    for row in rows:
-        row["lead"] = f"{row['from']} to {row['to'] - 1}"
-    spec = chart(
-        rows,
-        height=200,
-        params=[choice("chosen_bot", "Bot", names)],
-        transform=[{"filter": "datum.bot == chosen_bot"}],
-        mark={"type": "bar", "color": BLUE},
-        encoding={
-            "x": x,
-            "x2": {"field": "to"},
-            "y": quantity("games", "games", axis={"tickMinStep": 1}),
-            "tooltip": [*tips(("lead", "Points ahead")), *tips(("games", "Games"), form=",")],
-        },
+    rows = [(start, start + _BIN - 1, counts[start]) for start in range(0, max(counts) + 1, _BIN)]
+    yield Lines(
+        name="margins",
+        title="By how much games are won",
+        meaning="How many of the games that are decided by points or by the tie-break end with "
+        f"which lead of the winner; a point stands for {_BIN} leads.",
+        unit="games",
+        table="margins",
+        series=[
+            Series(
+                "ink",
+                [(start, games) for start, _, games in rows],
+                [f"{start} or {end} points ahead: {games:,}" for start, end, games in rows],
+            )
+        ],
+        across="points ahead of the opponent",
     )
-    yield Chart(
-        "margins",
-        "Margins",
-        "By how many points games end that are decided by points or by the tie-break: for all "
-        "bots the winner's lead, for one bot its own, which is below 0 where it lost.",
-        spec,
-        "margins",
+    yield Table("margins", "Margins", MARGIN_COLUMNS, rows, folded=True)
+
+
+def take_blocks(takes: Columns, cards: Columns, labels: Sequence[str]) -> Iterator[Block]:
+    """Yield when bots take, as a chart and a table, and the cards that they play and take."""
+    is_single = is_known(takes["round"]) & is_known(takes["action"])
+    of_all = takes.where(~is_known(takes["bot"]) & is_single)
+    if not len(takes):
+        yield Text(["No card was taken."])
+    else:
+        yield _take_chart(of_all)
+        yield frame_table(TAKES, "Takes", _order_rows(takes, labels), folded=True)
+    if len(cards):
+        named = cards.put(card=map_cells(cards["card"], CARD_NAMES.get))
+        yield frame_table(CARDS, "Cards", _order_rows(named, labels), folded=True)
+
+
+def _order_rows(table: Columns, labels: Sequence[str]) -> Columns:
+    """Return the rows of all bots together, then those of each bot in the standings' order."""
+    table = with_all(table)
+    return table.ordered(place_in(table["bot"], [ALL, *labels]))
+
+
+def _take_chart(of_all: Columns) -> Lines:
+    """Return the line of each round; an action at which nobody took is 0 there."""
+    by_action = np.bincount(of_all["action"], of_all["takes"])
+    share, action = by_action.max() / max(1, by_action.sum()), by_action.argmax()
+    places = {
+        (row[0], row[1]): row[2:] for row in of_all.rows(["round", "action", "share", "takes"])
+    }
+    rounds, actions = ({*of_all[name].tolist()} for name in ("round", "action"))
+    series = []
+    for number in sorted(rounds):
+        cells = [places.get((number, one), (0.0, 0)) for one in range(1, max(actions) + 1)]
+        points = [(n, round(100 * share, 1)) for n, (share, _) in enumerate(cells, 1)]
+        said = [
+            f"round {number}, action {n}: {percent:g} of 100 takes, {takes:,} in all"
+            for (n, percent), (_, takes) in zip(points, cells, strict=True)
+        ]
+        series.append(Series(f"round-{number}", points, said))
+    return Lines(
+        name="takes",
+        title=f"{100 * share:.0f} % of takes are at action {action} of a round",
+        meaning="The takes out of 100 of a round, of all bots together, by the bot's action in the "
+        "round: from 1, which is at once, to 6, after all five cards. A line is a round.",
+        unit="takes out of 100 of the round",
+        signs={f"round-{number}": f"round {number}" for number in sorted(rounds)},
+        table="takes",
+        series=series,
+        across="action of the bot in the round",
     )
-    cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
-    yield cut_table("margins", "Margins", MARGIN_COLUMNS, cells, folded=True)
-
-
-def _count_margins(
-    margins: Iterable[Margin], bots: Sequence[tuple[str, str]], shown: Container[str]
-) -> dict[str, dict[int, int]]:
-    counts: dict[str, dict[int, int]] = {}
-    for pairing, margin, games in margins:
-        bot, opponent = bots[pairing]
-        for name, lead in ((ALL, abs(margin)), (bot, margin), (opponent, -margin)):
-            if name not in shown:
-                continue
-            of_bot = counts.setdefault(name, {})
-            start = lead // _BIN * _BIN
-            of_bot[start] = of_bot.get(start, 0) + games
-    return counts
-
-
-def wins_section(blocks: Iterable[Block], standings: Columns, city: str = "") -> Section:
-    """Return the section about how games are won; `city` says whether City is a real way."""
-    games = max(1, standings["games"].sum() / 2)
-    of_city, points = (100 * standings[f"{one}_wins"].sum() / games for one in ("city", "points"))
-    title = f"{of_city:.1f} % of games were won by City, {points:.1f} % on points"
-    said = [Text([f"{city}. This rests on how these bots play."])] if city else []
-    return Section("wins", title, [*said, *blocks], "How games are won")

@@ -16,7 +16,7 @@ from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.progress_bar import FirstFaults, show_progress
 from arena.runs.rerun import LEAST, find_varying
-from arena.runs.saving import RunProgress, Waiting, open_store, say_what_is_missing, write_files
+from arena.runs.saving import RunProgress, Waiting, open_store, write_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tables.summary import format_standings
@@ -373,7 +373,6 @@ class _Run:
 
         files = make_files(self.tournament, self.store)
         if folder:
-            say_what_is_missing(aloud=self.show_progress)
             timings = timings_writer(self.timings, self.tournament.labels)
             write_files(
                 folder, self.tournament, self.store, files, timings if self.played else None

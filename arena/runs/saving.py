@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import os
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from functools import cache, partial
+from functools import partial
 from itertools import starmap, zip_longest
 from operator import eq
 from pathlib import Path
@@ -20,7 +19,7 @@ from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
-from arena.store.folder import GAMES, REPLACED, REPORT_HTML, TIMINGS, RunFolder, Writer, part_of
+from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
@@ -282,16 +281,6 @@ def write_files(
     with store.lines_apart(tournament.pairings) as (lines, stop):
         folder.write(writers, {GAMES: partial(write_games, lines=lines)}, stop)
     renew_index(folder.path)
-
-
-@cache
-def say_what_is_missing(*, aloud: bool) -> None:
-    """Log, once in a program, that report.html is left out, and what to install for it."""
-    from arena.reports.html import find_lack
-
-    if lack := find_lack():
-        level = logging.WARNING if aloud else logging.INFO
-        logger.log(level, "%s is left out: %s", REPORT_HTML, lack)
 
 
 @contextmanager

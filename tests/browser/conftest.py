@@ -77,19 +77,6 @@ class Watched:
         assert self.requests == []
 
 
-def draw_all(page: Any) -> Any:
-    """Return the page when all of its charts are drawn, also those that nobody has looked at."""
-    page.wait_for_selector("html[data-drawn]")
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_function(ALL_DRAWN)
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    return page
-
-
-ALL_DRAWN = """() => [...document.querySelectorAll("figure.chart")].every(
-  figure => "drawn" in figure.dataset)"""
-
-
 class Opener:
     """Opens pages, each in a context of its own."""
 
@@ -182,20 +169,34 @@ SQUARES = b64encode(
 """A TrueType font that has the same square of one em for each character."""
 
 
-def find_cut_texts(page: Any) -> list[str]:
-    """Return the texts of charts that leave their drawing."""
-    found: list[str] = page.evaluate(CUT_TEXTS)
+def find_bad_texts(page: Any) -> list[str]:
+    """Return the texts of charts and of the first screen that are cut, or lie on another one."""
+    found: list[str] = page.evaluate(BAD_TEXTS)
     return found
 
 
-CUT_TEXTS = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
-  const box = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter(text => {
-    const own = text.getBoundingClientRect();
-    return own.width && (own.left < box.left - 1 || own.right > box.right + 1
-      || own.top < box.top - 1 || own.bottom > box.bottom + 1);
-  }).map(text => text.textContent);
+BAD_TEXTS = """() => [...document.querySelectorAll('.chart, .hero, .games li')].flatMap(part => {
+  const box = part.getBoundingClientRect();
+  const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    const parent = text.parentElement;
+    if (!text.data.trim() || !parent.checkVisibility({ visibilityProperty: true })) continue;
+    if (parent.closest('title, details, .scroll, a')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    for (const own of range.getClientRects()) texts.push([text.data.trim(), own]);
+  }
+  const cut = texts.filter(([, own]) => own.left < box.left - 1 || own.right > box.right + 1)
+    .map(([text]) => text);
+  const touching = texts.flatMap(([one, a], n) => texts.slice(n + 1)
+    .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
+    .map(([other]) => `${one} | ${other}`));
+  return [...cut, ...touching];
 })"""
+"""A line of text has some pixels of room above and below."""
 
 
 def find_faults(page: Any, part: str | None = None) -> list[str]:

@@ -114,7 +114,6 @@ def test_its_pages_are_drawn_and_lead_to_one_another(
         play(league)
         index = write_site(league)
     page = open_page(index.as_uri(), viewport=PHONE, color_scheme="dark")
-    page.wait_for_selector("html[data-drawn]")
     assert page.locator(".rungs .course .end").count() == page.locator(".rungs .rung").count()
     assert find_faults(page) == []
     assert overflowing(page) == 0

@@ -17,7 +17,6 @@ from unittest.mock import Mock
 import pytest
 
 from arena.lanes.bubblewrap import find_bubblewrap
-from arena.reports.html import chart_bundle
 from tests import ROOT, markdown
 from tests.conftest import Done
 from tests.tiers import few
@@ -54,12 +53,6 @@ def hide_commands(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("PATH", str(folder))
 
 
-def hide_charts(_: Path, patch: pytest.MonkeyPatch) -> None:
-    """Let the library of the extra `report` be missing."""
-    patch.setattr("arena.reports.html.find_spec", lambda _: None)
-    chart_bundle.cache_clear()
-
-
 def make_old_python(folder: Path, patch: pytest.MonkeyPatch) -> None:
     """Put a python3.10 on the PATH which is as old as it says, beside a copy of the Makefile."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
@@ -83,7 +76,6 @@ CONDITIONS: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
     "The command is not found": hide_commands,
     "Python is too old": make_old_python,
     "There is no jail": hide_bubblewrap,
-    "A page cannot be written": hide_charts,
     "The port is in use": take_port,
 }
 """What is arranged before the commands of an entry."""

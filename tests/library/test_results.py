@@ -230,7 +230,7 @@ def results() -> arena.Results:
 
 @pytest.mark.slow
 def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Results) -> None:
-    """Without scripts; with what the report says first, its first charts and the standings."""
+    """Without scripts; with what the report says first, a row for each bot and the standings."""
     report = results.report()
     shown = report._repr_html_()
     (frame,) = re.findall(r"<iframe ([^>]*)></iframe>", shown)
@@ -239,7 +239,7 @@ def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Res
     assert "script-src 'none'" in unescape(page)
     assert "<script" not in page
     assert report._document.summary[0] in page
-    assert page.count("<svg") == 2
+    assert page.count('<svg class="plot"') == 4  # the rating and the games of each bot
     assert page.count("<tr>") == 3  # the head, and a row for each bot
 
 
@@ -248,7 +248,7 @@ def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Res
     [pytest.param(40, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.study)],
 )
 def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most(bots: int) -> None:
-    """The charts that fit, and the first rows; names are text there."""
+    """The first rows; names are text there."""
     run = cup(["<script>alert(1)</script>", *(f"bot number {n:03}" for n in range(1, bots))], 1)
     report = RunReport(report_of(run, make_store(run))[0])
     shown = report._repr_html_()
@@ -256,7 +256,7 @@ def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most(bots: int) -> None:
     page = unescape(shown)
     assert "<script" not in page
     assert f"The first 20 of {bots} rows." in page
-    assert page.count("<svg") == 1
+    assert page.count('class="rung ') == 20
 
 
 @pytest.mark.slow
@@ -273,6 +273,24 @@ def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_
         with pytest.raises(arena.InputError, match=re.escape(str(tmp_path / name))):
             report.save(tmp_path / name)
     assert (tmp_path / "mine.md").read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_every_chart_is_shown_and_saved_by_itself(results: arena.Results, tmp_path: Path) -> None:
+    """By its name, as a page without scripts; another file is kept."""
+    charts = results.report().charts
+    assert {"leads", "heat-map"} <= {*charts}
+    for chart in charts.values():
+        assert "<iframe " in chart._repr_html_()
+        assert chart.html.count("<figure") == 1
+        assert "<script" not in chart.html
+    charts["heat-map"].save(tmp_path / "map.html")
+    assert (tmp_path / "map.html").read_text() == charts["heat-map"].html
+    assert repr(charts["heat-map"]) == "<chart: Scores against each opponent>"
+    (tmp_path / "mine.html").write_text("mine")
+    for name in ("mine.html", "map.png"):
+        with pytest.raises(arena.InputError, match=re.escape(str(tmp_path / name))):
+            charts["heat-map"].save(tmp_path / name)
 
 
 def test_a_run_without_games_has_no_report(results: arena.Results) -> None:

@@ -155,7 +155,7 @@ def _check_sdist(folder: Path, python: pythons.Python, sdist: Path, source: Path
 
 
 def _check_wheel(folder: Path, python: pythons.Python, built: Path, source: Path) -> str:
-    """It works in a new environment without extras, with `report`, and with all of them."""
+    """It works in a new environment without extras, and with all of them."""
     environment = folder / "environment"
     before = wheel.make(environment, python.path)
     wheel.add(environment, str(built))
@@ -164,13 +164,11 @@ def _check_wheel(folder: Path, python: pythons.Python, built: Path, source: Path
     bin_folder = environment / "bin"
     for job in (
         *(smoke.try_commands, smoke.try_in_another_project),
-        *(smoke.try_docs, smoke.try_without_pages),
+        *(smoke.try_docs, smoke.try_run),
     ):
         (folder / job.__name__).mkdir()
         job(bin_folder, folder / job.__name__)
     smoke.try_examples(bin_folder, folder / "examples", source / "docs" / "examples")
-    wheel.add(environment, f"{built}[report]")
-    smoke.try_pages(bin_folder, folder / smoke.try_without_pages.__name__)
     for extra in EXTRAS:
         wheel.add(environment, f"{built}[{extra}]")
     (folder / "extras").mkdir()

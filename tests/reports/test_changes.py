@@ -16,8 +16,8 @@ from arena.entries.resolve import resolve
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Report, Table, Text, to_markdown
 from arena.reports.changes_report import make_changes_report
+from arena.reports.drawing import Rows
 from arena.reports.html import to_html
-from arena.reports.lead import Bars
 from arena.reports.run_report import make_report
 from arena.store.listed_games import list_run
 from arena.tables.rated_lists import rate_lists
@@ -92,7 +92,7 @@ def test_every_part_of_the_report_of_runs_has_a_name_of_its_own(runs: list[RunGa
     tables = [table.name for table in report.tables()]
     for names in (tables, [chart.name for chart in report.charts()]):
         assert len(names) == len({*names})
-    assert {chart.table for chart in report.charts()} <= {*tables}
+    assert {chart.table for chart in report.charts()} <= {*tables, ""}
     for table in report.tables():
         assert all(len(row) == len(table.columns) for row in table.rows)
     page = to_html(report)
@@ -156,20 +156,20 @@ def test_the_bars_of_the_parts_are_the_rows_of_the_file(
     files = make_files(what, games.store)
     report = make_report(what, games.store, files)
     rows = {(row["split"], row["part"]): row for row in plain_rows(files.lead_parts().table())}
-    drawn = {bars.title: bars for bars in report.blocks if isinstance(bars, Bars)}
-    for title, split, factor in (("", "ending", 100), ("By round", "round", 1)):
-        bars = (
-            drawn[title].bars
-            if title
-            else next(one for one in report.blocks if isinstance(one, Bars) and one.stacked).bars
-        )
-        of_split = [row for (name, _), row in rows.items() if name == split]
-        assert len(bars) == len(of_split) > 1
-        for bar, row in zip(bars, of_split, strict=True):
+    drawn = {one.name: one for one in report.charts() if isinstance(one, Rows)}
+    for name, split, factor in (("ending", "ending", 100), ("by-round", "round", 1)):
+        of_split = [row for (of, _), row in rows.items() if of == split]
+        assert len(drawn[name].rows) == len(of_split) > 1
+        end = 0.0
+        for bar, row in zip(drawn[name].rows, of_split, strict=True):
+            (mark,) = bar.marks
+            assert mark.start is not None
             assert float(bar.value) == pytest.approx(factor * row["lead"], abs=0.0501)
-            assert bar.low - 0.01 <= (bar.start if row["lead"] < 0 else bar.start + bar.width)
-            assert bar.high + 0.01 >= (bar.start if row["lead"] < 0 else bar.start + bar.width)
+            assert mark.value - mark.start == pytest.approx(factor * row["lead"], abs=0.01 * factor)
+            assert mark.ends[1] <= mark.value <= mark.ends[2]
             assert bar.whole == (row["part"] == "all")
+            assert mark.start == (end if split == "ending" and not bar.whole else 0.0)
+            end = mark.value
     table = next(one for one in report.tables() if one.name == "lead-parts")
     assert [row[:2] for row in table.rows] == [*rows]
 

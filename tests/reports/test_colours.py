@@ -1,20 +1,27 @@
-"""The colours of charts are told from the paper in both modes, and from one another."""
+"""Colours of charts have one meaning, and are told from the paper and from one another."""
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from arena.reports.charts import WIN_COLOURS
 from arena.store.html_page import static
-from tests.reports.runs import cup, make_store, report_of
 
-PAPERS = re.findall(r"--paper: (#[0-9a-f]{6})", static("arena.store/base.css"))
-IN_THE_DARK = dict(re.findall(r'"(#\w{6})": "(#\w{6})"', static("arena.reports/charts.js")))
+STYLES = "arena.store/base.css", "arena.reports/drawing.css"
+PARTED = [
+    re.split(r"@media \(prefers-color-scheme: dark\) *{", static(name), maxsplit=1)
+    for name in STYLES
+]
+LIGHT, DARK = (
+    dict(found for parts in PARTED for found in re.findall(r"--([\w-]+): (#[0-9a-f]{6})", parts[n]))
+    for n in (0, 1)
+)
+SIGNS = "city", "points", "tiebreak", "forfeit", "new", "old", "seat-0", "seat-1", "ink", "soft"
+ENDINGS = "city", "points", "tiebreak", "forfeit"
+PAIRS = ("new", "old"), ("seat-0", "seat-1")
 DEFICIENCIES = {
     "none": np.eye(3),
     "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
@@ -42,32 +49,46 @@ def lab(light: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def colours_of_charts() -> set[str]:
-    """Return the colours of the marks of a report; a map has its own paper."""
-    run = cup(["a", "b", "c"], 60)
-    report, _ = report_of(run, make_store(run))
-    texts = [
-        json.dumps({**chart.spec, "data": None})
-        for chart in report.charts()
-        if chart.spec.get("usermeta", {}).get("colours") != "own"
-    ]
-    return {colour for text in texts for colour in re.findall(r"#[0-9a-f]{6}", text)}
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_signs_have_a_contrast_of_three(colours: dict[str, str]) -> None:
+    """On the paper."""
+    for name in SIGNS:
+        assert contrast(colours[name], colours["paper"]) >= 3, name
 
 
-@pytest.mark.slow
-def test_marks_have_a_contrast_of_three_in_both_modes() -> None:
-    """White alone, between the parts of a bar, is no mark."""
-    light, dark = PAPERS
-    marks = colours_of_charts() - {"#ffffff"}
-    assert len(marks) > 6
-    assert marks <= {*IN_THE_DARK}
-    assert min(contrast(colour, light) for colour in marks) >= 3
-    assert min(contrast(IN_THE_DARK[colour], dark) for colour in marks) >= 3
-
-
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("seen", DEFICIENCIES)
-def test_win_types_are_told_apart_by_everybody(seen: str) -> None:
-    """By 20 units at least, in both modes; 2 is a difference that one just sees."""
-    for colours in (WIN_COLOURS.values(), [IN_THE_DARK[one] for one in WIN_COLOURS.values()]):
-        places = [lab(np.array(DEFICIENCIES[seen]) @ linear(colour)) for colour in colours]
-        assert min(np.linalg.norm(one - other) for one, other in combinations(places, 2)) > 20
+def test_signs_beside_each_other_are_told_apart_by_everybody(
+    seen: str, colours: dict[str, str]
+) -> None:
+    """By 20 units at least; 2 is a difference that one just sees."""
+    for two in (*combinations(ENDINGS, 2), *PAIRS):
+        one, other = (lab(np.array(DEFICIENCIES[seen]) @ linear(colours[name])) for name in two)
+        assert np.linalg.norm(one - other) > 20, two
+
+
+def is_orange(colour: str) -> bool:
+    """Return whether a colour is strong, and between red and yellow."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return red - blue > 100 and 0.35 < (green - blue) / (red - blue) < 0.8
+
+
+def test_only_city_is_orange() -> None:
+    """In both modes, among all colours that a page has."""
+    for colours in (LIGHT, DARK):
+        assert {name for name, colour in colours.items() if is_orange(colour)} == {"city"}
+
+
+@pytest.mark.parametrize(("shade", "colours"), [(0.5, LIGHT), (0.38, DARK)], ids=["light", "dark"])
+def test_a_number_in_a_map_is_read_on_every_shade(shade: float, colours: dict[str, str]) -> None:
+    """The darkest one mixes so much ink into the paper."""
+    assert f"--shade: {100 * shade:.0f}%" in static("arena.reports/drawing.css")
+    parts = [
+        round(
+            shade * int(colours["ink"][n : n + 2], 16)
+            + (1 - shade) * int(colours["paper"][n : n + 2], 16)
+        )
+        for n in (1, 3, 5)
+    ]
+    mixed = "#{:02x}{:02x}{:02x}".format(*parts)
+    assert contrast(colours["ink"], mixed) >= 4.5

@@ -40,8 +40,10 @@ def add(folder: Path, name: str, sentence: str = "a is first.", time: int = 1_70
 
 def rows(folder: Path) -> list[tuple[str, ...]]:
     """Return the date, the link, the name and the sentence of each row of a list."""
-    row = '<tr><td>(.*?)</td><td><a href="(.*?)"><bdi>(.*?)</bdi></a></td><td>(.*?)</td></tr>'
-    return re.findall(row, (folder / "index.html").read_text())
+    cells = '<a href="(.*?)">(.*?)</a><td class=mono><code>(.*?)</code><td class=.*?>(.*)'
+    row = re.compile(f'<tr><th scope="row".*?>{cells}$', re.M)
+    found = row.findall((folder / "index.html").read_text())
+    return [(when, link, name, sentence) for link, name, when, sentence in found]
 
 
 def test_a_run_and_a_tuning_are_rows(arena: Arena, tmp_path: Path) -> None:

@@ -40,11 +40,12 @@ def ladder_of(report: Report) -> Ladder:
 
 
 def first_screen(report: Report) -> str:
-    """Return the text of the first screen and of the contents, without what a sign hides."""
+    """Return the text of the first screen and of the contents, without axes and hidden parts."""
     page = to_html(report)
     body = page[page.index('<section class="hero"') : page.index("<main")]
-    shown = re.sub(r"<(title|details|style).*?</\1>", " ", body, flags=re.S)
-    return unescape(re.sub(r"<[^>]*>", " ", shown))
+    axis = '<span class="ticks">.*?</span></div>'
+    shown = re.sub(rf"<(title|details|style).*?</\1>|{axis}", " ", body, flags=re.S)
+    return unescape(re.sub(r"<[^>]*>", " ", shown)).replace("\u00a0", " ")
 
 
 @pytest.mark.slow
@@ -105,7 +106,8 @@ def test_a_better_rating_is_further_to_the_right() -> None:
     report, files = report_of_twelve()
     ladder = ladder_of(report)
     (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"].tolist()
-    wide = (ladder.lines[1] - ladder.lines[0]) / ladder.step
+    wide = (ladder.ticks[1][0] - ladder.ticks[0][0]) / ladder.step
+    assert int(ladder.ticks[1][1]) - int(ladder.ticks[0][1]) == ladder.step
     assert first.dot - last.dot == pytest.approx(wide * (elos[0] - elos[-1]), abs=0.1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,12 +16,15 @@ from arena.reports.blocks import (
     MOST_ROWS,
     Cell,
     Code,
+    Replay,
+    Replays,
     Report,
     Section,
     Table,
     Text,
     to_markdown,
 )
+from arena.reports.drawing import Mark, Row, Rows
 from arena.tables.table_columns import Column
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -171,3 +175,14 @@ def test_code_stays_code() -> None:
     cell = table_of([("arena show a",), ("a|b",), ("`",)], Column("command", "Command", "code"))
     assert cells(to_markdown(cell))[1:] == [["arena show a"], ["a|b"], ["`"]]
     assert "| `arena show a` |" in to_markdown(cell)
+
+
+def test_charts_are_left_out_and_games_are_named() -> None:
+    """A section of charts alone has no heading; numbers that no table has are a list."""
+    games = Replays([Replay("g", "a/b/3/1", "the closest", {})])
+    assert "- a/b/3/1: the closest\n" in to_markdown(make_report(games))
+    row = Row("<b>", [Mark(1.0)], "+1 point", note="one game")
+    chart = Rows(name="c", title="C", meaning="a chart", table="t", rows=[row])
+    assert to_markdown(make_report(chart)).endswith("\n# friday\n")
+    alone = to_markdown(make_report(replace(chart, table="")))
+    assert "- \\<b>: +1 point (one game)\n" in alone

@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-import pandas as pd
 import pytest
+from markupsafe import escape
 
 from arena.differences.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown, write_cell
-from arena.reports.charts import MOST_ROWS, with_names
+from arena.reports.drawing import Cell, Lines, Map, Rows, draw
 from arena.reports.games import _least_leads
-from arena.reports.html import find_rest, to_html, write_rows
+from arena.reports.html import is_shown, to_html, write_rows
 from arena.reports.run_report import make_report
+from arena.reports.table_blocks import MOST_ROWS
 from arena.reports.win_section import Margin
 from arena.store.columns import Columns
 from arena.store.store import Store
@@ -25,10 +26,8 @@ from arena.tables import table_columns
 from arena.tables.summary import Names
 from arena.tables.table_columns import (
     LEAGUE,
-    LOSS_COLUMNS,
     TIMINGS,
     VERDICTS,
-    WIN_TYPES,
     Column,
     TableColumns,
 )
@@ -81,18 +80,31 @@ def column(report: Report, name: str, of: str) -> list[object]:
     return [row[number] for row in found.rows]
 
 
-def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
-    chart = next(chart for chart in report.charts() if chart.name == name)
-    rows: list[dict[str, object]] = chart.spec["data"]["values"]
-    return rows
+def dots(report: Report, name: str) -> Rows:
+    """Return a chart of rows."""
+    found = next(chart for chart in report.charts() if chart.name == name)
+    assert isinstance(found, Rows)
+    return found
+
+
+def lines(report: Report, name: str) -> Lines:
+    """Return a chart of lines."""
+    found = next(chart for chart in report.charts() if chart.name == name)
+    assert isinstance(found, Lines)
+    return found
+
+
+def score_map(report: Report) -> Map:
+    """Return the map of all pairings."""
+    (found,) = (chart for chart in report.charts() if isinstance(chart, Map))
+    return found
 
 
 @pytest.mark.slow
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
-        *("standings", "wins", "pairings", "takes", "seats", "games", "bots"),
-        *("faults", "run", "glossary"),
+        *("standings", "wins", "pairings", "games", "bots", "faults", "run", "glossary"),
     ]
 
 
@@ -105,23 +117,35 @@ def test_a_run_under_changed_rules_says_so_below_its_headline(report: Report) ->
     assert not [line for line in report.summary if "rules" in line]
 
 
-@pytest.mark.slow
-def test_every_chart_is_valid_vega_lite(report: Report) -> None:
-    """Altair takes each of them alone, and each says what it shows, and where else it stands."""
-    import altair
-
+def test_a_page_has_six_charts_and_three_open_tables() -> None:
+    """Each chart says what it shows, and in which table its numbers are; the rest is folded."""
+    run = cup(["c", "a", "b"], pairs=10)
+    report, _ = report_of(run, make_store(run))
     names = {table.name for table in report.tables()}
+    assert [chart.name for chart in report.charts()] == [
+        *("leads", "points-by-source", "ahead", "margins", "takes", "heat-map")
+    ]
     for chart in report.charts():
-        made = altair.Chart.from_dict(chart.spec).to_dict()
-        assert [*made["datasets"].values()] == [chart.spec["data"]["values"]]
-        assert len(chart.description) > 20
+        assert len(chart.meaning) > 20
         assert chart.table in names
-    assert {chart.name for chart in report.charts()} == {
-        *("ratings", "leads", "heat-map", "verdict-map"),
-        *("win-types", "win-types-by-seat", "win-types-by-opponent"),
-        *("points-by-source", "ahead", "margins", "takes"),
-        "seat-scores",
-    }
+    shown = [section for section in report.sections if is_shown(section) and not section.folded]
+    blocks = [block for section in shown for block in section.blocks]
+    opened = [block.name for block in blocks if isinstance(block, Table) and not block.folded]
+    assert opened == ["standings", "head_to_head", "key-figures"]
+    page = to_html(report)
+    assert page.count('<figure class="chart') == 6
+    body = page[: page.index('id="tables"')]
+    assert body.count('<div class="sheet"') == 3
+    assert "sha256" not in page[page.index("<body>") : page.index('<details class="fold" id="run"')]
+    assert "vega" not in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bots", "most"), [(4, 300_000), (40, 700_000)])
+def test_a_page_is_small(bots: int, most: int) -> None:
+    """With the replays that it has, which are as many with four bots."""
+    run = cup([f"bot number {number:02}" for number in range(bots)], 120 if bots == 4 else 1)
+    assert 100_000 < len(page_of(run, make_store(run)).encode()) < most
 
 
 @pytest.mark.parametrize("columns", LISTED, ids=lambda columns: columns.file)
@@ -172,77 +196,68 @@ def test_the_last_line_says_where_the_time_of_the_processor_went(
     assert to_markdown(hostile).endswith("\n\n\\<script>\n")
 
 
-def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
+def test_the_map_has_every_pairing_in_the_order_of_the_standings(
     report: Report, files: Files
 ) -> None:
-    """With score, interval, games, City and points wins; a misfit is marked beyond its colour."""
+    """With score, interval, games and City wins; a misfit is marked beyond its shade."""
     labels = [*files.tables.standings["bot"]]
-    rows = rows_of_chart(report, "heat-map")
-    assert [(row["bot"], row["opponent"]) for row in rows] == [
-        (one, other) for one in labels for other in labels if one != other
-    ]
+    cells = score_map(report).cells
+    assert score_map(report).labels == labels
+    places = range(len(labels))
+    assert [cell[:2] for cell in cells] == [(r, c) for r in places for c in places if r != c]
     facts = files.tables.head_to_head.frame.set_index(["bot", "opponent"])
-    for row in rows:
-        fact = facts.loc[row["bot"], row["opponent"]]
+    for cell in cells:
+        fact = facts.loc[labels[cell.row], labels[cell.column]]
         low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
-        assert row["interval"] == f"{low.removesuffix(' %')}..{high}"
-        assert (row["score"], row["games"]) == (fact["score"], fact["games"])
-        assert (row["city"], row["points"]) == (fact["city_wins"], fact["points_wins"])
-        assert ("mark" in row) == (fact["residual_q"] < 0.05)
+        assert f"({low.removesuffix(' %')}..{high})" in cell.said
+        assert f"{fact['games']:.0f} games, {fact['city_wins']:.0f} won by City" in cell.said
+        assert cell.share == fact["score"]
+        assert bool(cell.mark) == (fact["residual_q"] < 0.05)
 
 
-def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:
-    """Of each bot: overall and by seat."""
-    standings = files.tables.standings.frame.set_index("bot")
-    for name in ("win-types", "win-types-by-seat"):
-        counts = pd.DataFrame(rows_of_chart(report, name)).groupby("bot").sum()
-        for result, ends in (("wins", [*WIN_TYPES]), ("losses", [*LOSS_COLUMNS.values()])):
-            columns = [f"{name}_wins" for name in ends] if result == "wins" else ends
-            found = counts.reindex(columns=columns, fill_value=0).sum(axis=1)
-            assert found.to_dict() == standings[result].to_dict()
+@pytest.mark.parametrize(("number", "printed"), [(2, True), (14, True), (15, False)])
+def test_scores_are_printed_in_the_map_where_there_is_room(number: int, printed: bool) -> None:
+    """Up to 14 bots; with more the cells are small squares, and have shades only."""
+    labels = [f"b{one}" for one in range(number)]
+    chart = Map(name="m", title="m", meaning="", labels=labels, cells=[Cell(0, 1, 0.5, "50", "x")])
+    page = draw(chart, Names({}))
+    assert ('<td style="--s:0.50" title="1 - 2: x">50' in page) is printed
+    assert page.count("<td") == 1 + number * number
 
 
 def test_margins_count_every_game_that_was_decided_by_points(report: Report, store: Store) -> None:
-    """Once for all bots, and once for each of its two bots, as they see it."""
+    """Once, by the winner's lead; the table has the same numbers."""
     games = [game for _, game in store.results() if game.win_type not in ("city", "forfeit")]
-    rows = pd.DataFrame(rows_of_chart(report, "margins"))
-    totals = rows.groupby("bot")["games"].sum()
-    assert totals["all bots "] == len(games)
-    assert totals[["a", "b", "c"]].sum() == 2 * len(games)
-    assert (rows[rows["bot"] == "all bots "]["from"] >= 0).all()
+    (series,) = lines(report, "margins").series
+    assert sum(count for _, count in series.points) == len(games)
     near = sum(abs(game.points - game.opponent_points) < 2 for game in games)
-    assert rows[(rows["bot"] == "all bots ") & (rows["from"] == 0)]["games"].item() == near
-
-
-def test_scores_by_seat_are_those_of_the_file(report: Report, files: Files) -> None:
-    """In an interval of independent games: a bot sits in a seat once in a pair."""
-    table = files.tables.win_types.frame.set_index(["bot", "seat"])
-    rows = rows_of_chart(report, "seat-scores")
-    assert len(rows) == len(table) == 6
-    for row in rows:
-        own = table.loc[(row["bot"], int(str(row["seat"])[-1]))]
-        score = (own["wins"] + own["draws"] / 2) / own["games"]
-        assert row["value"] == pytest.approx(score, abs=1e-4)
-        assert row["low"] < row["value"] < row["high"]  # type: ignore[operator]
+    assert series.points[0] == (0, near)
+    rows = table(report, "margins").rows
+    assert [(row[0], row[2]) for row in rows] == [*series.points]
 
 
 def test_the_points_of_a_chart_are_those_of_the_file(report: Report, files: Files) -> None:
-    """Of winners and losers at the end; and who was ahead, after each round."""
+    """Of winners and losers at the end; and what it is worth to be ahead after each round."""
     wins = files.wins().wins.frame
-    ends = wins[(wins["round"] == 4) & wins["bot"].isna()].set_index("source")
-    rows = [row for row in rows_of_chart(report, "points-by-source") if row["bot"] == "all bots "]
-    assert len(rows) == 16
-    shown = {(row["what"], row["source"]): row["value"] for row in rows}
-    assert shown["won", "sets"] == ends.loc["sets", "in_wins"]
-    assert shown["lost", "majority of 8s"] == ends.loc["majority_8", "in_losses"]
-    rows = [row for row in rows_of_chart(report, "ahead") if row["bot"] == "all bots "]
-    assert {row["when"] for row in rows} == {"round 1", "round 2", "round 3", "the end"}
-    (by_city,) = (
-        row["value"]
-        for row in rows
-        if (row["what"], row["source"], row["when"]) == ("won by City", "cities", "the end")
+    of_all = wins[wins["bot"].isna()].set_index(["round", "source"])
+    rows = {row.name: row.marks for row in dots(report, "points-by-source").rows}
+    assert len(rows) == 7
+    assert [mark.value for mark in rows["sets"]] == [
+        of_all.loc[(4, "sets"), name] for name in ("in_wins", "in_losses")
+    ]
+    rows = {row.name: row.marks for row in dots(report, "ahead").rows}
+    assert [*rows][:4] == [
+        *(f"points after round {number}" for number in (1, 2, 3)),
+        "majority of 5s at the end",
+    ]
+    any_way, by_city = rows["cities at the end"]
+    assert any_way[:3] == tuple(
+        100 * of_all.loc[(4, "cities"), f"won{end}"] for end in ("", "_low", "_high")
     )
-    assert by_city == ends.loc["cities", "by_city"]
+    assert by_city.value == 100 * of_all.loc[(4, "cities"), "by_city"]
+    assert (any_way.sign, by_city.sign) == ("won", "city")
+    first, _ = rows["points after round 1"]
+    assert first.value == 100 * of_all.loc[(1, "total"), "won"]
 
 
 def test_faults_have_their_evidence_and_the_command(report: Report) -> None:
@@ -333,25 +348,18 @@ def test_a_page_has_no_more_rows_than_people_read() -> None:
     found, files = report_of(many, make_store(many))
     head_to_head = table(found, "head_to_head")
     assert len(files.tables.head_to_head) == 2 * 1035
-    assert len(head_to_head.rows) == MOST_ROWS == 1000
-    assert head_to_head.note == "The first 1,000 of 1,035 rows; head_to_head.csv has all of them."
+    assert len(head_to_head.rows) == MOST_ROWS == 100
+    assert head_to_head.note == "The first 100 of 1,035 rows; head_to_head.csv has all of them."
 
 
-def test_the_first_rows_are_elements_and_the_rest_is_data(report: Report) -> None:
-    """Text for text and number for number; of a table that is shown they are 50."""
+def test_a_row_has_its_text_its_number_and_its_link() -> None:
+    """Escaped, and exact for what sorts and copies it."""
     columns = (Column("bot", "Bot"), Column("share", "Share", "share"), Column("n", "N", "count"))
-    rows = [(f"<b{number}>", number / 60, number) for number in range(60)]
-    made = Table("many", "Many", columns, rows, links=["game-1"], more=["more of it"])
-    whole = Names({})
-    html, rest = write_rows(made, whole), find_rest(made, whole)
-    assert html.count("<tr>") == 50
-    assert html.startswith('<tr><th scope="row"><a href="#game-1">&lt;b0&gt;</a><td data-v="0')
-    assert rest["rows"][0] == ["<b50>", ["83.3 %", 50 / 60], "50"]
-    assert (len(rest["rows"]), rest["links"], rest["more"]) == (10, ["#game-1"], ["more of it"])
-    folded = replace(made, folded=True)
-    rows = find_rest(folded, whole)["rows"]
-    assert (write_rows(folded, whole).count("<tr>"), len(rows)) == (20, 40)
-    assert find_rest(table(report, "standings"), whole).keys() == {"more"}
+    made = Table("many", "Many", columns, [("<b>", 5 / 6, 7), ("c", 0.5, 8)], links=["game-1"])
+    first, second = write_rows(made, Names({})).split("\n")
+    link = '<a href="#game-1">&lt;b&gt;</a>'
+    assert first == f'<tr><th scope="row">{link}<td data-v="{5 / 6}">83.3 %<td>7'
+    assert second == '<tr><th scope="row">c<td data-v="0.5">50.0 %<td>8'
 
 
 def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:
@@ -369,18 +377,19 @@ def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> Non
         assert cells["forfeits"] == theirs["forfeit_wins"]
 
 
-def test_verdicts_have_a_map_and_each_two_bots_once(report: Report, files: Files) -> None:
-    """The map has both directions; what is shown is never 0 or 1."""
+def test_each_two_bots_have_a_verdict_once_and_the_map_has_both_directions(
+    report: Report, files: Files
+) -> None:
+    """What is shown is never 0 or 1."""
     labels = [*files.tables.standings["bot"]]
-    said = files.tables.verdicts.frame.set_index(["bot", "opponent"])["likely"].to_dict()
-    rows = rows_of_chart(report, "verdict-map")
-    assert {(row["bot"], row["opponent"]): row["chance"] for row in rows} == {
-        **said,
-        **{(other, one): 1 - chance for (one, other), chance in said.items()},
-    }
-    shown = table(report, "verdicts")
-    assert [row[:2] for row in shown.rows] == [*combinations(labels, 2)]
-    assert all(row["text"] not in ("0.000", "1.000") for row in rows)
+    facts = files.tables.verdicts.frame.set_index(["bot", "opponent"])
+    for cell in score_map(report).cells:
+        two = labels[cell.row], labels[cell.column]
+        fact = facts.loc[two if two in facts.index else two[::-1]]
+        chance = fact["likely"] if two in facts.index else 1 - fact["likely"]
+        assert f"stronger with {write_cell(chance, 'chance')}, {fact['verdict']}" in cell.said
+    assert [row[:2] for row in table(report, "verdicts").rows] == [*combinations(labels, 2)]
+    assert not [c for c in score_map(report).cells if " 0.0 %," in c.said or " 100.0 %," in c.said]
 
 
 FORMS = {
@@ -430,13 +439,11 @@ QUICK = ("forfeits only", "comparison")
     "form", few(sorted(FORMS, key=lambda form: form not in QUICK), 0, 4 + len(QUICK))
 )
 def test_every_form_of_run_has_a_report(form: str) -> None:
-    """With valid charts, and a page."""
-    import altair
-
+    """With charts that are drawn, and a page."""
     tournament = FORMS[form]
     made, files = report_of(tournament, games_of(form, tournament))
     for chart in made.charts():
-        altair.Chart.from_dict(chart.spec).to_dict()
+        assert draw(chart, made.names)
     assert len(to_html(made)) > 10_000
     assert " ".join(made.summary[:2]).startswith(HEADLINES[form])
     if form.startswith("comparison"):
@@ -507,10 +514,21 @@ def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
 
 
 def test_a_run_without_a_take_says_so() -> None:
-    """A section is never only a heading."""
+    """A chart is never only a heading."""
     made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))
     assert "takes" not in {table.name for table in made.tables()}
-    assert "## Takes and cards\n\nNo card was taken.\n" in to_markdown(made)
+    assert "\nNo card was taken.\n" in to_markdown(made)
+
+
+def test_the_line_of_takes_has_every_action(report: Report) -> None:
+    """Also one at which nobody took: a gap that is left out bends the lines."""
+    one = cup(["a", "b"], 1)
+    made, _ = report_of(one, make_store(one))
+    for shown in (report, made):
+        most = max(row[2] for row in table(shown, "takes").rows if row[2] is not None)
+        for series in lines(shown, "takes").series:
+            assert [x for x, _ in series.points] == [*range(1, int(str(most)) + 1)]
+            assert sum(y for _, y in series.points) == pytest.approx(100, abs=0.5)
 
 
 def test_the_closest_games_are_those_with_the_least_lead() -> None:
@@ -537,13 +555,9 @@ def test_a_page_has_short_names_and_markdown_has_whole_labels() -> None:
     assert f'title="{some[0]}" data-v="{some[0]}">{names.of(some[0])}' in page
     assert names.of(some[0]) not in text
     assert "temperature=1.1" in text
-    for name, axes in {"ratings": 1, "leads": 1, "heat-map": 2, "seat-scores": 1}.items():
-        chart = next(one for one in found.charts() if one.name == name)
-        spec = with_names(chart.spec, names)
-        assert json.dumps(spec).count("short_names[indexof(") >= axes
-        assert json.dumps(spec["data"]) == json.dumps(chart.spec["data"])
-        shown = {one["name"]: one["value"] for one in spec["params"]}
-        assert dict(zip(*shown.values(), strict=True)) == {
-            label: name for label, name in names.short.items() if label != name
-        }
-    assert with_names(chart.spec, Names({})) is chart.spec
+    leads = draw(dots(found, "leads"), names)
+    assert f'title="{some[0]}">{names.of(some[0])}</span>' in leads or some[0] in leads
+    scores = draw(score_map(found), names)
+    for label in found.labels:
+        assert f"</span> {escape(names.of(label))}</th>" in scores
+        assert (f'title="{escape(label)}"' in scores) == (names.of(label) != label)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from arena.reports.blocks import Report, Section, Table, Text
+from arena.reports.blocks import Report, Section, Text
+from arena.reports.drawing import Mark, Row, Rows, draw
 from arena.reports.standings_section import standings_section
 from arena.store.columns import Columns
 from arena.tables.findings import Findings, Unbounded
+from arena.tables.summary import Names
 from arena.tables.table_columns import STANDINGS
 
 ROWS = {
@@ -52,51 +55,45 @@ def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
     ]
 
 
-def test_an_interval_without_an_end_goes_to_the_edge_with_an_arrow() -> None:
-    """And the text of the point says that the end is missing."""
-    chart, _ = Report("r", [], [section()]).charts()
-    rows = chart.spec["data"]["values"]
-    assert [row["interval"] for row in rows] == ["at least 2040", "1480..1540", "1460..1520"]
-    edge = chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
-    assert rows[0]["high"] == rows[0]["edge"] == edge > rows[0]["value"] == 2380.0
-    assert (rows[0]["low"], rows[0]["side"]) == (2040.0, "right")
-    assert chart.description.endswith("Beyond the axis, marked by an arrow: x.")
-    assert not any("edge" in row for row in rows[1:])
-    assert [row["group"] for row in rows] == ["a", "b", "b"]
+def leads() -> Rows:
+    """Return the chart of leads of that section."""
+    (chart,) = Report("r", [], [section()]).charts()
+    assert isinstance(chart, Rows)
+    return chart
+
+
+def test_an_interval_without_an_end_goes_to_the_edge() -> None:
+    """And its words say that the end is missing."""
+    first, second = leads().rows
+    assert first.marks == [Mark(870.0, 530.0, None, "apart")]
+    assert first.said.startswith("+870 Elo ahead of a, 95 %: at least 530; ")
+    assert second.said.startswith("+20 Elo ahead of b, 95 %: -16..56; ")
+    drawn = draw(leads(), Names({}))
+    assert 'x2="100.0%"' in drawn[: drawn.index("20 Elo ahead of b")]
+    assert 'x2="100.0%"' not in drawn[drawn.index("20 Elo ahead of b") :]
 
 
 def test_the_leads_have_their_interval_and_what_may_be_said() -> None:
-    """In the order of the standings, beside them; a probability is never 1."""
-    _, chart = Report("r", [], [section()]).charts()
-    rows = chart.spec["data"]["values"]
-    facts = [(row["bot"], row["interval"], row["chance"], row["verdict"]) for row in rows]
-    assert facts == [
-        ("x", "at least 530", "above 99.9 %", "apart"),
-        ("a", "-16..56", "86.0 %", "open"),
+    """In the order of the standings; a probability is never 1, and the sign is the verdict."""
+    facts = [(row.name, row.value, row.marks[0].sign, row.strong) for row in leads().rows]
+    assert facts == [("x", "above 99.9 %", "apart", True), ("a", "86.0 %", "open", False)]
+    assert {*leads().signs} == {"apart", "open"}
+    assert "Apart: 1 of 2." in leads().meaning
+
+
+def test_an_outlier_does_not_squeeze_the_chart() -> None:
+    """Its arrow stands at the end of the axis, and its number is in its words."""
+    rows = [
+        Row(name, [Mark(lead, lead - 20, lead + 20)], f"{lead:+}")
+        for name, lead in zip("abcde", (60, 40, 20, 0, -2000), strict=True)
     ]
-    assert "Apart: 1 of 2." in chart.description
-
-
-def test_a_row_opens_to_the_bots_that_are_surely_above_and_below() -> None:
-    """By the letters; a bot without them is not compared."""
-    standings = next(block for block in section().blocks if isinstance(block, Table))
-    assert standings.more == [
-        "x is surely above a, b.",
-        "a is surely below x. Not apart from b.",
-        "b is surely below x. Not apart from a.",
-        "broken is not compared: it has no rating, or had too many faults.",
+    chart = Rows(name="c", title="c", meaning="", rows=rows)
+    drawn = draw(chart, Names({}))
+    assert drawn.count("<polygon") == 1
+    far = drawn[drawn.index("e: -2000") :]
+    assert '<svg x="0.0%"' in far
+    assert "-500" not in drawn.replace("-2000", "")
+    near = draw(replace(chart, rows=rows[:4]), Names({}))
+    assert [*re.findall('class="tick.*?</span>', near)] == [
+        *re.findall('class="tick.*?</span>', drawn)
     ]
-
-
-def test_an_outlier_does_not_squeeze_the_chart_and_is_named() -> None:
-    """Its arrow stands at the end of the axis, and its numbers are those of the table."""
-    table = pd.DataFrame({name: [0] * 5 for name in STANDINGS.names})
-    table = table.assign(rank=range(1, 6), bot=[*"abcde"], group=[*"abcde"])
-    elo = np.array([1560.0, 1540.0, 1520.0, 1500.0, -2000.0])
-    table = table.assign(elo=elo, elo_low=elo - 20, elo_high=elo + 20)
-    leads = Columns(LEADS).where(slice(0))
-    chart, *_ = Report("r", [], [standings_section(Columns.of(table), leads, FOUND, None)]).charts()
-    *rest, far = chart.spec["data"]["values"]
-    assert all("edge" not in row for row in rest)
-    assert (far["side"], far["value"], far["edge"], far["elo"]) == ("left", None, 1476, -2000.0)
-    assert chart.description.endswith("Beyond the axis, marked by an arrow: e.")

@@ -1,8 +1,7 @@
-"""Without the libraries of the extras a run has all its tables, and says what it does not have."""
+"""Without the libraries of the extras a run has all its files; what needs one says so at once."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
 from importlib.machinery import ModuleSpec
@@ -11,29 +10,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import arena as library
 from arena.addons.rl.exact import Exact
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.executors.log import NORMAL, QUIET, read_spending
-from arena.reports.html import chart_bundle
+from arena.executors.log import QUIET, read_spending
 from arena.runs import run as runs
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder, locate
 from arena.tournament.config import convert, make_tournament
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.conftest import Arena
-from tests.kit import HERE, same_files
+from tests.kit import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LACK = "vl-convert-python is not installed; pip install 'district-noir-arena[report]'"
-HIDDEN = ("vl_convert", "networkx", "scipy")
+HIDDEN = ("networkx", "scipy")
 PAGE = "report.html"
-"""What only a full installation writes."""
 
 Light = Callable[[], AbstractContextManager[None]]
 
@@ -48,106 +42,29 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
 
     @contextmanager
     def hide() -> Iterator[None]:
-        runs.say_what_is_missing.cache_clear()
-        chart_bundle.cache_clear()
         with monkeypatch.context() as patch:
-            for module in (
-                "reports.html",
-                "tournament.swiss_rounds",
-                "rl.exact",
-            ):
+            for module in ("tournament.swiss_rounds", "rl.exact"):
                 patch.setattr(f"arena.{module}.find_spec", find_nothing)
             yield
-        runs.say_what_is_missing.cache_clear()
 
     return hide
 
 
-def play(folder: Path, pairs: int = 2, shown: int = QUIET) -> None:
+def play(folder: Path) -> None:
     entries = [resolve(name) for name in ("greedy", "uniform", "denier")]
-    tournament = Tournament("cup", 3, pairs, entries, STANDARD)
-    runs.run(tournament, HERE, RunFolder(folder), shown)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run with all that a full installation writes."""
-    folder = tmp_path_factory.mktemp("full")
-    play(folder)
-    assert PAGE in same_files(folder)
-    return folder
-
-
-@pytest.fixture
-def full(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of that folder."""
-    return Path(shutil.copytree(made, tmp_path / "full"))
+    runs.run(Tournament("cup", 3, 2, entries, STANDARD), HERE, RunFolder(folder), QUIET)
 
 
 @pytest.mark.slow
-def test_a_light_run_has_all_other_files_and_says_so_once(
-    light: Light, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """With the same bytes; a full installation then adds what is missing."""
-    with light():
-        for name in ("one", "two"):
-            play(tmp_path / name, shown=NORMAL)
-    told = f"report.html is left out: {LACK}\n"
-    assert capfd.readouterr().err.count(told) == 1
-    assert told in (tmp_path / "one" / "run.log").read_text()
-    here = same_files(tmp_path / "one")
-    assert here == {name: text for name, text in same_files(made).items() if name != PAGE}
-    play(tmp_path / "one")
-    assert same_files(tmp_path / "one") == same_files(made)
-
-
-@pytest.mark.slow
-def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, full: Path) -> None:
-    """Nothing was left to play the first time; then there is one pair more."""
-    before = same_files(full)
-    with light():
-        play(full)
-        assert same_files(full) == before
-        play(full, pairs=3)
-    assert PAGE not in same_files(full)
-    play(full, pairs=3)
-    assert same_files(full).keys() == before.keys()
-
-
-@pytest.mark.slow
-def test_verify_says_what_it_does_not_compare(light: Light, full: Path) -> None:
-    """A page where its library is missing, and a page that was never written."""
-    compared = [line for line in verify(full, 0, HERE) if "report" in line or "files" in line]
+def test_verify_says_that_a_page_was_never_written(tmp_path: Path) -> None:
+    """Earlier versions wrote it only with an extra; the other files are compared."""
+    play(tmp_path)
+    compared = [line for line in verify(tmp_path, 0, HERE) if "report" in line or "files" in line]
     assert compared == ["files: 13 compared"]
-    with light():
-        lines = list(verify(full, 0, HERE))
-        assert "files: 12 compared" in lines
-        assert f"report.html: not compared: {LACK}" in lines
-        locate(full, PAGE).unlink()
-        assert not [line for line in verify(full, 0, HERE) if "not compared" in line]
-    lines = list(verify(full, 0, HERE))
+    locate(tmp_path, PAGE).unlink()
+    lines = [*verify(tmp_path, 0, HERE)]
     assert "files: 12 compared" in lines
     assert "report.html: not there; `arena report` writes it" in lines
-
-
-@pytest.mark.slow
-def test_a_page_that_cannot_be_written_is_one_line(
-    light: Light, full: Path, arena: Arena, tmp_path: Path
-) -> None:
-    """Of the command and of the library; a notebook shows the text and the table."""
-    with light():
-        done = arena("report", "full", "--out", "page.html")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"error: a page with charts: {LACK}\n"
-        assert not [*tmp_path.glob("page*")]
-        report = library.open(full).report()
-        with pytest.raises(InputError, match=r"^a page with charts: vl-convert"):
-            report.save(tmp_path / "page.html")
-        shown = report._repr_html_()
-        assert "cup: 3 bots, seed 3" in shown
-        assert "&lt;svg" not in shown
-        report.save(tmp_path / "page.md")
-    assert arena("report", "full", "--out", "page.html").returncode == 0
 
 
 def test_what_needs_an_extra_is_refused_before_it_begins(light: Light) -> None:

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.reports import html as bundle
-from arena.reports.blocks import Chart, Report, Section
 from arena.store import html_page
 from arena.store.html_page import content_policy, render, static, to_data
 from tests import ROOT
@@ -62,22 +60,6 @@ def test_the_static_files_of_every_room_are_read() -> None:
     for path in files:
         package = ".".join(path.parent.parent.relative_to(ROOT).parts)
         assert static(f"{package}/{path.name}")
-
-
-def test_the_chart_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lies in the cache folder is used, and a folder that cannot be made is no obstacle."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = []
-    monkeypatch.setattr("vl_convert.javascript_bundle", lambda text: made.append(text) or "bundle")
-    for _ in range(2):
-        bundle.chart_bundle.cache_clear()
-        assert bundle.chart_bundle() == "bundle"
-    assert len(made) == 1
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    bundle.chart_bundle.cache_clear()
-    assert bundle.chart_bundle() == "bundle"
-    bundle.chart_bundle.cache_clear()
 
 
 def compiled(cache: Path) -> tuple[str, int]:
@@ -134,20 +116,3 @@ def test_compiled_templates_of_others_are_not_used(
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/nowhere/at/all")
     assert html_page._find_compiled() is None or os.access("/nowhere", os.F_OK)
-
-
-def test_a_report_names_who_wrote_its_charts_library() -> None:
-    """What vl-convert brings stands in its binary; only a page with charts has the script."""
-    import vl_convert
-
-    text = static("arena.reports/notices.txt")
-    (binary,) = Path(vl_convert.__file__).parent.glob("*.so")
-    names = set(re.findall(rb"npm/([\w.-]+)@\d", binary.read_bytes()))
-    assert {b"vega", b"vega-lite", b"vega-embed", b"d3-array"} < names
-    said = set(re.findall(r"[\w.-]+", text.partition("BSD 3-Clause\n\n")[0]))
-    assert not [n for one in names if (n := one.decode()) not in said and n[:5] != "vega-"]
-    spec = {"mark": "bar", "data": {"values": []}}
-    chart = Chart("one", "One", "", spec)
-    section = Section("one", "One", [chart])
-    assert text in bundle.to_html(Report("x", [], [section]))
-    assert "BSD 3-Clause" not in bundle.to_html(Report("x", [], []))

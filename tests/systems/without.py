@@ -22,9 +22,9 @@ _STANDARD = (
     *("tqdm", "yaml"),
 )
 LIBRARIES = (
-    *("altair", "distributed", "gymnasium", "networkx", "numpy.random", "pandas"),
+    *("distributed", "gymnasium", "networkx", "numpy.random", "pandas"),
     *("pettingzoo.utils", "scipy.optimize", "scipy.stats"),
-    *("starlette.applications", "uvicorn", "vl_convert"),
+    *("starlette.applications", "uvicorn"),
 )
 """Large libraries of ours, which not every command needs."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
@@ -148,18 +147,17 @@ def markdown_rows(page: str) -> Iterator[dict[str, str]]:
 
 
 def html_rows(page: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of those tables of a page, and of its charts."""
+    """Yield the rows of those tables of a page, and of its chart of leads."""
     for table in re.findall(r"<table[^>]*>.*?</table>", page, re.DOTALL):
         names = re.findall(r'<th scope="col" data-name="(\w+)"', table)
         for row in re.findall(r"<tr>(.*?)(?=<tr>|</tbody>)", table.partition("<tbody>")[2], re.S):
             cells = re.findall(r"<t[dh][^>]*>([^<]*)", row)
             if "bot" in names and {*names} & {"group", "lead"}:
                 yield dict(zip(names, map(unescape, cells), strict=True))
-    for text in re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL):
-        chart = json.loads(text)
-        for row in chart.get("data", {}).get("values", []):
-            if "bot" in row and {*row} & {"elo", "lead", "chance"}:
-                yield {"likely": row.get("chance")} | row
+    for bot, lead, other, low, high in re.findall(
+        rf"<title>(\S+): {N} Elo ahead of (\w+), 95 %: {N}\.\.{N};", page
+    ):
+        yield {"bot": bot, "opponent": other, "lead": lead, "lead_low": low, "lead_high": high}
 
 
 def agrees(written: str, truth: object) -> bool:

@@ -1,0 +1,443 @@
+"""Draw charts as HTML and SVG from declared rows: bars, dots with intervals, a map, a line.
+
+Places are in percent of a picture, so that it is as wide as there is room. Every text but those of
+titles is HTML beside the picture, so a browser measures it, and none is cut or lies on another one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+from markupsafe import escape as escape_html
+
+from arena.tables.summary import Names
+
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+_MARGIN = 0.04  # of the width, left and right of all that is shown
+_NARROW = 27  # characters beside each other in the narrowest picture, if each is a square
+_MOST_LINES = 6
+_EDGE = 4  # percent: a label that is nearer to an end begins or ends there
+_SQUEEZED = 3  # how many times as wide an axis is with its outliers
+_OUT = 4  # at most one row in this many is an outlier
+_TALL, _APART = 24, 14  # pixels of a row, and of one of several marks
+_LEAST_APART = 24  # pixels between labels of a vertical axis
+_ROOMY = 14  # bots in a map whose cells have numbers
+
+SHAPES: Final[Mapping[str, str]] = {
+    "round-2": "square",
+    "round-3": "diamond",
+    "round-4": "square",
+    "leans": "diamond",
+    "city": "square",
+}
+"""The shapes of signs; all others are circles. Their colours are those of their classes."""
+
+
+class Scale:
+    """A horizontal axis that holds some values, in percent of its width.
+
+    >>> scale = Scale([1500, 1600])
+    >>> scale.step, [scale.place(value) for value in (1500, 1600)]
+    (20, [3.7, 96.3])
+    """
+
+    def __init__(self, values: Sequence[float], most: int = _MOST_LINES) -> None:
+        known = [value for value in values if math.isfinite(value)]
+        low, high = min(known, default=0), max(known, default=0)
+        margin = max(high - low, 1) * _MARGIN
+        self.low, self.high = low - margin, high + margin
+        width = self.high - self.low
+        self.step = next((one for one in _STEPS if width / one <= most), _STEPS[-1])
+
+    @classmethod
+    def written(cls, values: Sequence[float], write: Callable[[float], str]) -> Scale:
+        """Return the axis with as many labels as there is room for in any font."""
+        known = [value for value in values if math.isfinite(value)] or [0]
+        longest = max(len(write(round(value))) for value in known)
+        return cls(values, max(2, min(_MOST_LINES, _NARROW // (longest + 1))))
+
+    def place(self, value: float) -> float:
+        """Return the place of a value; one beyond the axis is at its end."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(1.0, max(0.0, share)), 2)
+
+    def round_values(self) -> list[int]:
+        """Return the multiples of the step on the axis."""
+        first, last = math.ceil(self.low / self.step), math.floor(self.high / self.step)
+        return [number * self.step for number in range(first, last + 1)]
+
+
+class Mark(NamedTuple):
+    """A number of a row with the ends of its interval: a bar if it has a `start`, else a dot.
+
+    `sign` has the classes of its colour and its shape. An end of None is not known.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    sign: str = "ink"
+    start: float | None = None
+    is_known: bool = True
+    """Whether it has an interval at all."""
+
+    @property
+    def ends(self) -> list[float]:
+        """The numbers that its axis should hold."""
+        known = self.value, self.low, self.high, self.start
+        return [end for end in known if end is not None]
+
+
+class Row(NamedTuple):
+    """A row of bars or dots: its name, its marks, and texts before and behind the picture.
+
+    A `strong` value is sure; the `whole` is the sum of the rows above. `said` is the row in words.
+    """
+
+    name: str
+    marks: Sequence[Mark]
+    said: str
+    note: str = ""
+    value: str = ""
+    strong: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """What all charts have: a name that is unique in a report, a title, and what they show.
+
+    `unit` is that of the axis, `signs` are the names of the signs by their classes, and `table` is
+    the name of the table with the same numbers. A chart is "half" or "quarter" as wide as the page.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    unit: str = ""
+    signs: Mapping[str, str] = field(default_factory=dict)
+    table: str = ""
+    size: str = "half"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(Chart):
+    """Bars, or dots with intervals, on one axis, which holds `bounds` in any case.
+
+    A label of the axis is a whole number, with a sign if the axis is one of differences; `suffix`
+    follows it.
+    """
+
+    rows: Sequence[Row]
+    bounds: Sequence[float] = ()
+    is_signed: bool = False
+    suffix: str = ""
+
+    def label(self, value: float) -> str:
+        """Return the label of a place on the axis."""
+        text = f"{value:+,.0f}" if self.is_signed and value else f"{value:.0f}"
+        return text + self.suffix
+
+
+class Cell(NamedTuple):
+    """A cell of a map: numbers of its row and column, a share, and what it says.
+
+    `mark` is "more" or "less", for a triangle that points up or down, or empty.
+    """
+
+    row: int
+    column: int
+    share: float
+    text: str
+    said: str
+    mark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map(Chart):
+    """A table with a row and a column for each label, and shares as shades in its cells."""
+
+    labels: Sequence[str]
+    cells: Sequence[Cell]
+
+
+class Series(NamedTuple):
+    """A line through points; `said` has the words of each point. Without `signs` it has no dots."""
+
+    sign: str
+    points: Sequence[tuple[float, float]]
+    said: Sequence[str] = ()
+    is_line: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines(Chart):
+    """Lines over a horizontal axis; `bounds` are horizontal lines with their names.
+
+    `across` is the unit of the horizontal axis; a line of differences has a line at 0, and its
+    labels have a sign.
+    """
+
+    series: Sequence[Series]
+    across: str = ""
+    bounds: Sequence[tuple[float, str]] = ()
+    is_signed: bool = False
+    tall: int = 180
+    """The height in pixels."""
+
+
+def draw(chart: Chart, names: Names) -> Markup:
+    """Return a chart as HTML; labels of bots have their short names."""
+    if isinstance(chart, Rows):
+        return Markup("".join(_draw_rows(chart, names)))
+    if isinstance(chart, Map):
+        return Markup("".join(_draw_map(chart, names)))
+    assert isinstance(chart, Lines)
+    return Markup("".join(_draw_lines(chart)))
+
+
+def strip(
+    tall: int,
+    said: str,
+    *,
+    lines: Sequence[tuple[float, str]] = (),
+    bars: Sequence[tuple[float, float, str]] = (),
+    dots: Sequence[tuple[float, float, float, str]] = (),
+    above: Sequence[tuple[float, str]] = (),
+) -> Markup:
+    """Return the picture of a row, with places in percent of its width.
+
+    `lines` have a place and a class, and lie below all else; `bars` have a start, a width and a
+    class; `dots` have the low end, the value and the high end, and a class. `above` are lines above
+    all else.
+    """
+    parts = [_line(place, kind, tall) for place, kind in lines]
+    thick = round(tall * 0.45)
+    parts += [
+        f'<rect class="{kind}" x="{start}%" y="{(tall - thick) / 2:g}" '
+        f'width="{width}%" height="{thick}"/>'
+        for start, width, kind in bars
+    ]
+    for low, value, high, kind in dots:
+        parts += [_span(low, high, tall / 2), sign(kind, f"{value}%", f"{tall / 2:g}")]
+    parts += [
+        f'<line class="{kind}" x1="{place}%" x2="{place}%" y1="8" y2="{tall - 8}"/>'
+        for place, kind in above
+    ]
+    return _picture(tall, said, parts)
+
+
+def sign(kind: str, x: str, y: str, said: str = "") -> str:
+    """Return a sign at a place, with words for a pointer."""
+    title = f"<title>{escape_html(said)}</title>" if said else ""
+    shape = next((SHAPES[one] for one in kind.split() if one in SHAPES), "")
+    if not shape:
+        return f'<circle class="sign {kind}" cx="{x}" cy="{y}" r="5">{title}</circle>'
+    return f'<rect class="sign {kind} {shape}" x="{x}" y="{y}" width="9" height="9">{title}</rect>'
+
+
+def swatch(kind: str) -> Markup:
+    """Return a sign for the words that explain it."""
+    return Markup(
+        f'<svg class="mark" width="14" height="14" aria-hidden="true">{sign(kind, "7", "7")}</svg>'
+    )
+
+
+def _picture(tall: int, said: str, parts: Sequence[str]) -> Markup:
+    title = escape_html(said)
+    return Markup(
+        f'<svg class="plot" width="100%" height="{tall}" role="img"><title>{title}</title>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _line(place: float, kind: str, tall: int) -> str:
+    return f'<line class="{kind}" x1="{place}%" x2="{place}%" y1="0" y2="{tall}"/>'
+
+
+def _span(low: float, high: float, y: float) -> str:
+    """Return an interval: a line with a rim of the paper, which is seen on any bar."""
+    ends = f'x1="{low}%" x2="{high}%" y1="{y:g}" y2="{y:g}"'
+    return f'<line class="rim" {ends}/><line class="span" {ends}/>'
+
+
+def _draw_rows(chart: Rows, names: Names) -> Iterator[str]:
+    scale = Scale.written([*_find_ends(chart.rows), *chart.bounds], chart.label)
+    ticks = [(scale.place(value), chart.label(value)) for value in scale.round_values()]
+    has_notes = any(row.note for row in chart.rows)
+    lines = write_lines([(place, label == chart.label(0)) for place, label in ticks])
+    yield f'<div class="bars{" noted" if has_notes else ""}" style="{lines}">'
+    for row in chart.rows:
+        name = names.of(row.name)
+        whole = f' title="{escape_html(row.name)}"' if name != row.name else ""
+        note = f'<span class="of">{escape_html(row.note)}</span>' if has_notes else ""
+        value = escape_html(row.value)
+        yield (
+            f'<div class="row{" whole" if row.whole else ""}"><span class="part"{whole}>'
+            f"{escape_html(name)}</span>{note}{_draw_marks(row, scale)}"
+            f'<span class="value">{f"<b>{value}</b>" if row.strong else value}</span></div>'
+        )
+    yield f'<div class="row axis" aria-hidden="true">{write_ticks(ticks)}</div></div>'
+
+
+def _draw_marks(row: Row, scale: Scale) -> Markup:
+    """Return the picture of a row; several marks lie below each other."""
+    tall = max(_TALL, _APART * len(row.marks))
+    step = tall / (len(row.marks) or 1)
+    parts = list[str]()
+    for number, mark in enumerate(row.marks):
+        y, place = step * (number + 0.5), scale.place(mark.value)
+        if mark.start is not None:
+            start = scale.place(mark.start)
+            parts.append(
+                f'<rect class="bar {mark.sign}" x="{min(start, place)}%" y="{y - 7:g}" '
+                f'width="{abs(place - start):.2f}%" height="14"/>'
+            )
+        if mark.is_known:
+            low = 0.0 if mark.low is None else scale.place(mark.low)
+            parts.append(_span(low, 100.0 if mark.high is None else scale.place(mark.high), y))
+        if mark.start is None:
+            parts.append(_draw_dot(mark, scale, y))
+    return _picture(tall, f"{row.name}: {row.said}", parts)
+
+
+def _draw_dot(mark: Mark, scale: Scale, y: float) -> str:
+    """Return the sign of a mark, or an arrow at the end of the axis beyond which it is."""
+    place = f"{scale.place(mark.value)}%"
+    if scale.low <= mark.value <= scale.high:
+        return sign(mark.sign, place, f"{y:g}")
+    corners = "8,-5 0,0 8,5" if mark.value < scale.low else "-8,-5 0,0 -8,5"
+    arrow = f'<polygon class="sign {mark.sign}" points="{corners}"/>'
+    return f'<svg x="{place}" y="{y:g}" overflow="visible">{arrow}</svg>'
+
+
+def _find_ends(rows: Sequence[Row]) -> list[float]:
+    """Return the ends of an axis for rows, without outliers among dots that would squeeze it.
+
+    At most a quarter of the rows are left out, and only if the axis would be three times as wide.
+    No bar is cut.
+
+    >>> marks = [Mark(value, value - 20, value + 20) for value in (60, 40, 10, -2900)]
+    >>> _find_ends([Row("bot", [mark], "") for mark in marks])
+    [-10, 80]
+    """
+    ends = sorted((min(own), max(own)) for row in rows if (own := _ends_of(row)))
+    kept = left = ends
+    has_bars = any(mark.start is not None for row in rows for mark in row.marks)
+    for _ in range(0 if has_bars else len(ends) // _OUT):
+        highest = max(range(len(left)), key=lambda n: left[n][1])
+        left = min(left[1:], [*left[:highest], *left[highest + 1 :]], key=_width)
+        if _width(kept) >= _SQUEEZED * _width(left) > 0:
+            kept = left
+    return [min(low for low, _ in kept), max(high for _, high in kept)] if kept else []
+
+
+def _ends_of(row: Row) -> list[float]:
+    return [end for mark in row.marks for end in mark.ends]
+
+
+def _width(ends: Sequence[tuple[float, float]]) -> float:
+    return max(high for _, high in ends) - min(low for low, _ in ends)
+
+
+def write_lines(places: Sequence[tuple[float, bool]]) -> str:
+    """Return vertical lines as a style, once for all rows; one of zero is darker."""
+    drawn = (
+        f"linear-gradient(var(--{'soft' if is_zero else 'grid'}) 0 0) {place}% 0/1px 100% no-repeat"
+        for place, is_zero in places
+    )
+    return f"--lines:{','.join(drawn) or 'none'}"
+
+
+def write_ticks(ticks: Sequence[tuple[float, str]]) -> Markup:
+    """Return the labels of a horizontal axis; those at its ends begin or end there."""
+    texts = (
+        f'<span class="tick{_side(place)}" style="left:{place}%">{escape_html(label)}</span>'
+        for place, label in ticks
+    )
+    return Markup(f'<span class="ticks">{"".join(texts)}</span>')
+
+
+def _side(place: float) -> str:
+    return " first" if place < _EDGE else " last" if place > 100 - _EDGE else ""
+
+
+def _draw_map(chart: Map, names: Names) -> Iterator[str]:
+    """Yield a table: a column is named by the number of its row, so names are never turned."""
+    is_roomy = len(chart.labels) <= _ROOMY
+    cells = {(cell.row, cell.column): cell for cell in chart.cells}
+    places = range(len(chart.labels))
+    heads = "".join(f'<th scope="col">{place + 1}</th>' for place in places)
+    kind = "map" if is_roomy else "map dense"
+    yield f'<div class="scroll" role="region" tabindex="0" aria-label="{escape_html(chart.title)}">'
+    yield f'<table class="{kind}"><thead><tr><td></td>{heads}</tr></thead>'
+    for row in places:
+        label = chart.labels[row]
+        name = names.of(label)
+        whole = f' title="{escape_html(label)}"' if name != label else ""
+        yield (
+            f'<tr><th scope="row"{whole}><span>{row + 1}</span> {escape_html(name)}</th>'
+            f"{''.join(_draw_cell(cells.get((row, column)), is_roomy) for column in places)}</tr>"
+        )
+    yield "</table></div>"
+
+
+def _draw_cell(cell: Cell | None, is_roomy: bool) -> str:
+    if cell is None:
+        return "<td>"
+    kind = f" class={cell.mark}" if cell.mark else ""
+    said = f"{cell.row + 1} - {cell.column + 1}: {cell.said}"
+    text = cell.text if is_roomy else ""
+    return f'<td{kind} style="--s:{cell.share:.2f}" title="{escape_html(said)}">{text}'
+
+
+def _draw_lines(chart: Lines) -> Iterator[str]:
+    points = [point for one in chart.series for point in one.points]
+    if not points:
+        return
+    across = Scale.written([x for x, _ in points], "{:.0f}".format)
+    heights = [0.0, *(y for _, y in points), *(height for height, _ in chart.bounds)]
+    down = Scale(heights, max(2, chart.tall // _LEAST_APART))
+    levels = {value: round(100 - down.place(value), 2) for value in down.round_values()}
+    parts = [_level(y, "grid" if value else "zero") for value, y in levels.items()]
+    parts += [_level(100 - down.place(height), "bound", name) for height, name in chart.bounds]
+    for one in chart.series:
+        places = [(across.place(x), round(100 - down.place(y), 2)) for x, y in one.points]
+        parts += _draw_series(one, places)
+    yield '<div class="lines">'
+    yield from _write_heights(levels, is_signed=chart.is_signed)
+    yield _picture(chart.tall, f"{chart.title}. {chart.meaning}", parts)
+    if chart.across:
+        ticks = [(across.place(value), f"{value}") for value in across.round_values()]
+        yield f'<div class="axis" aria-hidden="true">{write_ticks(ticks)}</div>'
+        yield f'<p class="across">{escape_html(chart.across)}</p>'
+    yield "</div>"
+
+
+def _level(y: float, kind: str, said: str = "") -> str:
+    title = f"<title>{escape_html(said)}</title>" if said else ""
+    return f'<line class="{kind}" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%">{title}</line>'
+
+
+def _write_heights(levels: Mapping[int, float], *, is_signed: bool) -> Iterator[str]:
+    """Yield the labels of the vertical axis, which is as wide as the longest one."""
+    labels = {y: f"{value:{'+' if is_signed and value else ''}}" for value, y in levels.items()}
+    longest = max(labels.values(), key=len).replace("-", "+")  # the wider one
+    yield f'<div class="heights" aria-hidden="true"><i>{longest}</i>'
+    yield from (f'<span style="top:{y}%">{label}</span>' for y, label in labels.items())
+    yield "</div>"
+
+
+def _draw_series(series: Series, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+    if series.is_line:
+        path = " ".join(f"{x},{y}" for x, y in places)
+        yield (
+            '<svg viewBox="0 0 100 100" preserveAspectRatio="none">'
+            f'<polyline class="line {series.sign}" points="{path}"/></svg>'
+        )
+    for (x, y), said in zip(places, series.said, strict=False):
+        yield sign(series.sign, f"{x}%", f"{y}%", said)

@@ -79,7 +79,7 @@ def run_check(
         process = bot_process(
             *(entry, STANDARD, order.limits, folder / BOT, watch.look),
             check=True,
-            program=trial.__file__,
+            program=trial.__name__,
             environment=_OTHER_HASHES,
         )
         with process as started, open_games(entry, order, watch) as games:

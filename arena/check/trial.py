@@ -7,27 +7,20 @@ whole game. So the State with both hands is in the stack frames that call the bo
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import suppress
 from copy import deepcopy
-from pathlib import Path
 from random import Random
 
-_ROOT = str(Path(__file__).resolve().parents[2])
-_OWN = os.path.dirname(os.__file__)
-_LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
-sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, which may have another arena
-
-from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
-from arena.lanes.host import Host, Message, main  # noqa: E402
-from engine.cards import Action, to_text  # noqa: E402
-from engine.notation import parse_actions, parse_cards  # noqa: E402
-from engine.play import play  # noqa: E402
-from engine.rules import Rules  # noqa: E402
-from engine.state import State  # noqa: E402
-from engine.strategy import Clock, Setup, Strategy, close  # noqa: E402
-from engine.view import View  # noqa: E402
+from arena.entries.archive import checked_strategy, load_bot
+from arena.lanes import host
+from arena.lanes.host import Host, Message
+from engine.cards import Action, to_text
+from engine.notation import parse_actions, parse_cards
+from engine.play import play
+from engine.rules import Rules
+from engine.state import State
+from engine.strategy import Clock, Setup, Strategy, close
+from engine.view import View
 
 
 class Enough(Exception):
@@ -104,5 +97,6 @@ class Trial(Host):
         return uniform
 
 
-if __name__ == "__main__":
-    main(Trial)
+def main() -> None:
+    """Answer the arena as a Trial."""
+    host.main(Trial)

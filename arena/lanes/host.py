@@ -16,21 +16,16 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-_OWN = os.path.dirname(os.__file__)
-_LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
-sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, where another arena may be installed
-
-from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
-from arena.lanes.evidence import MOST_OUTPUT, Output, write_all  # noqa: E402
-from arena.lanes.faults import forfeit_from  # noqa: E402
-from engine.cards import CHARS, pack_of  # noqa: E402
-from engine.notation import parse_actions, parse_cards  # noqa: E402
-from engine.rules import Rules  # noqa: E402
-from engine.state import checked  # noqa: E402
-from engine.strategy import Clock, Setup, Strategy, checked_chance, close  # noqa: E402
-from engine.thoughts import said_thoughts  # noqa: E402
-from engine.view import View  # noqa: E402
+from arena.entries.archive import checked_strategy, load_bot
+from arena.lanes.evidence import MOST_OUTPUT, Output, write_all
+from arena.lanes.faults import forfeit_from
+from engine.cards import CHARS, pack_of
+from engine.notation import parse_actions, parse_cards
+from engine.rules import Rules
+from engine.state import checked
+from engine.strategy import Clock, Setup, Strategy, checked_chance, close
+from engine.thoughts import said_thoughts
+from engine.view import View
 
 GAMES = 64
 _READ = 1 << 16
@@ -202,7 +197,3 @@ def main(host_type: type[Host] = Host) -> None:
     output = Output(2)
     output.capture()
     serve(host_type(output), read, write)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ from arena.lanes.bubblewrap import (
     find_bubblewrap,
 )
 from arena.lanes.cleanup import machine_cores
+from arena.lanes.evidence import ROOT
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -54,7 +56,7 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 _SHELL = "/bin/sh"
 _MOST_PROCESSES = {True: 33, False: 64}  # for our host (with 32 children); other commands
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
-_INIT = Path(confine.__file__).with_name("init.py")  # process 1; it is not imported here
+_CONFINES = (confine.__file__, cache_from_source(confine.__file__))  # what process 1 imports
 _names: dict[tuple[str, ...], set[str]] = {}  # words of bots, by what they are made of
 
 
@@ -129,10 +131,17 @@ def confined(
 
     `covers` are folders of the jail in memory, besides those that every jail has.
     """
-    most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 counts, too
+    most = most_processes(hosted=not entry.command)
+    most += 0 if IS_ROOT else 2  # the threads of process 1 count, too
     sizes = map(len, filters())
     numbers = (megabytes, most if counts_processes() else 0, user, *sizes, len(covers))
-    return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, numbers), *covers, *words]
+    return [*confining("jail"), *map(str, numbers), *covers, *words]
+
+
+def confining(how: str) -> list[str]:
+    """Return the words that run a function of `confine` with the words after them."""
+    code = f"import sys; sys.path.append({ROOT!r}); from arena.lanes.confine import {how} as run"
+    return [str(_HELPER), "-I", "-S", "-c", f"{code}; run(sys.argv[1:])"]
 
 
 def filters() -> tuple[bytes, bytes]:
@@ -236,7 +245,7 @@ def _machinery(entry: Entry) -> Iterator[Path]:
     In an environment of conda, packages open libraries beside the standard library at run time.
     """
     yield _HELPER
-    yield from (Path(confine.__file__), _INIT, *python_folders())
+    yield from (*map(Path, _CONFINES), *python_folders())
     if _runs_python(entry):
         for prefix in _prefixes():
             yield prefix / "pyvenv.cfg"
@@ -260,9 +269,13 @@ def packages(entry: Entry, words: list[str]) -> set[Path]:
         files = {"words": " ".join(said).encode()} | entry.files()
         for path in _modules_of(entry) if entry.source is None else ():
             files |= {str(one): one.read_bytes() for one in _sources(path)}
-        host = b"" if entry.command or not words else Path(words[-1]).read_bytes()
+        host = b"" if entry.command or not words else _source_of(words[-1])
         _names[key] = names_in(files) | names_behind(host) | {*checks}
     return find_packages(_names[key])
+
+
+def _source_of(module: str) -> bytes:
+    return (_PACKAGES / module.replace(".", "/")).with_suffix(".py").read_bytes()
 
 
 def _sources(path: Path) -> Iterable[Path]:

@@ -25,13 +25,23 @@ from arena.lanes.bubblewrap import (
 from arena.lanes.cleanup import FOLDER_VARIABLE, find_family, start_child, wait_for
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
-from arena.lanes.jail import USER, filters, jail_words
+from arena.lanes.jail import USER, confining, filters, jail_words
 from arena.lanes.limits import Limits
 from arena.lanes.root import HOME
 from arena.lanes.scratch import base_of, hiding, once
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
+
+_BEGIN = """
+import os, sys
+own = os.path.dirname(os.__file__)
+last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-dynload"))
+sys.path[last + 1 : last + 1] = {path!r}
+{statement}
+"""
+_RUN = "import importlib; importlib.import_module(sys.argv[1]).main()"
+_HOST = _BEGIN.format(path=[ROOT], statement=_RUN)
 
 
 class Launch(NamedTuple):
@@ -101,13 +111,14 @@ def plan_launch(
     entry: Entry,
     limits: Limits,
     folder: Path,
-    program: str = host.__file__,
+    program: str = host.__name__,
     environment: Mapping[str, str] | None = None,
 ) -> Launch:
     """Return how to start a bot's process in an empty folder of its own.
 
-    `program` is run in place of our host; `environment` is added to the usual one. For the lane
-    jail, raises InputError if bubblewrap is missing, or for a path that a jail never shows.
+    `program` is the module run in place of our host; `environment` is added to the usual one. For
+    the lane jail, raises InputError if bubblewrap is missing, or for a path that a jail never
+    shows.
     """
     layout = entry.layout(folder.parent)
     if layout:
@@ -126,19 +137,19 @@ def plan_launch(
         number = user.number if user else USER
         words = jail_words(words, entry, limits.memory, number, base, files)
         return launch._replace(words=words, contained=True, user=user, first=b"".join(filters()))
-    words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
+    words = [*confining("confine"), str(limits.memory), *words]
     if namespaces := once(base / "namespaces", find_pid_namespaces, str | None):
         options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder, files)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
     return launch._replace(words=words, contained=namespaces is not None, first=confine.GO)
 
 
-def command_of(entry: Entry, program: str = host.__file__) -> list[str]:
+def command_of(entry: Entry, program: str = host.__name__) -> list[str]:
     """Return the words of a bot's own command, or of Python running our program.
 
     A JVM writes no performance data: another one with its process id holds a lock on the file.
     """
-    words = [*entry.command] or [sys.executable, "-P", "-s", program]
+    words = [*entry.command] or [sys.executable, "-P", "-s", "-c", _HOST, program]
     if os.path.basename(words[0]) == "java":
         words.insert(1, "-XX:-UsePerfData")
     return words
@@ -156,14 +167,6 @@ def _environment(home: str) -> dict[str, str]:
 
 
 _MOST_WORDS = 2000  # bytes of a program's standard error that are read
-
-_BEGIN = """
-import os, sys
-own = os.path.dirname(os.__file__)
-last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-dynload"))
-sys.path[last + 1 : last + 1] = {path!r}
-{statement}
-"""
 
 
 class Program:

@@ -412,7 +412,7 @@ def bot_process(
     waiting: Callable[[], None] = lambda: None,
     *,
     check: bool = False,
-    program: str = host.__file__,
+    program: str = host.__name__,
     environment: Mapping[str, str] | None = None,
     budget: Budget | None = None,
 ) -> Iterator[BotProcess]:

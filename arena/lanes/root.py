@@ -89,7 +89,9 @@ def _fill(
             inside(place).touch()
         elif place not in bound:
             shutil.copyfile(source, inside(place))
-            os.chmod(inside(place), source.stat().st_mode & _PERMISSIONS)
+            status = source.stat()
+            os.chmod(inside(place), status.st_mode & _PERMISSIONS)
+            os.utime(inside(place), ns=(status.st_atime_ns, status.st_mtime_ns))
     for folder, _, _ in os.walk(root):
         os.chmod(folder, _OPEN)
 

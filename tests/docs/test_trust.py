@@ -7,8 +7,7 @@ import pytest
 from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
 from arena.lanes.bubblewrap import OLDEST_JAIL
-from arena.lanes.confine import DISK, INODES, MOST_OPEN
-from arena.lanes.init import SOCKETS
+from arena.lanes.confine import DISK, INODES, MOST_OPEN, SOCKETS
 from arena.lanes.jail import most_processes
 from arena.lanes.syscalls import ALLOWED, DECIDED
 from arena.lanes.warm import MOST

@@ -41,7 +41,7 @@ from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from engine import STANDARD
 entry = resolve("greedy", lane="process")
-with bot_process(entry, STANDARD, Limits(), Path("own"), program=trial.__file__) as process:
+with bot_process(entry, STANDARD, Limits(), Path("own"), program=trial.__name__) as process:
     process.start()
 """,
     "worker": """

@@ -194,7 +194,7 @@ def test_a_slow_upload_is_not_cut_for_those_who_only_connect(
                 strangers += [listener.connect(source=source) for _ in range(60)]
             except OSError:
                 pytest.skip("this system has one address of its own")
-            until(lambda: listener.heard(strangers[-1]))  # all were accepted
+            until(lambda: listener.heard(strangers[-1]))  # all were accepted  # noqa: B023 (at once)
             if source != OTHER:
                 before = listener.heard(honest)
                 honest.sendall(listener.upload[at : at + 1])

@@ -198,7 +198,7 @@ def is_playing(run: subprocess.Popen[bytes]) -> bool:
         return True
     below = psutil.Process(run.pid).children(recursive=True)
     with suppress(psutil.Error):
-        return any("host.py" in " ".join(process.cmdline()) for process in below)
+        return any("lanes.host" in " ".join(process.cmdline()) for process in below)
     return False
 
 

@@ -37,7 +37,7 @@ import arena, bots, engine
 for package in (engine, bots, arena):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         name = module.name
-        skipped = name.endswith((".__main__", ".lanes.init")) or ".template" in name
+        skipped = name.endswith(".__main__") or ".template" in name
         if skipped or ({system!r} == "win32" and name.startswith("arena.addons.table.")):
             continue
         try:

@@ -238,11 +238,11 @@ def _started_for(folder: str) -> Iterator[int]:
         yield from _started_elsewhere(folder)
         return
     sign = os.fsencode(f"{FOLDER_VARIABLE}={folder}")
-    for pid in os.listdir("/proc"):
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
         with suppress(OSError):
-            if pid.isdecimal() and any(
-                value == sign or value.startswith(sign + b"/")
-                for value in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            told = Path(f"/proc/{pid}/environ").read_bytes()
+            if sign in told and any(
+                value == sign or value.startswith(sign + b"/") for value in told.split(b"\0")
             ):
                 yield int(pid)
 

@@ -95,7 +95,9 @@ def _index(league: League, found: Sequence[Standing]) -> Report:
         Section("news", f"{happened} since yesterday", [*_news(events)]),
         Section("how", "How to read this", [Text(_HOW)]),
     ]
-    return Report(f"League {_name(league)}", [opening.sentence], sections, opening=opening)
+    labels = [one.bot for one in found]
+    title = f"League {_name(league)}"
+    return Report(title, [opening.sentence], sections, opening=opening, labels=labels)
 
 
 _HOW: Final = (

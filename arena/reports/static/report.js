@@ -75,7 +75,9 @@
     input?.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       for (const row of rows) {
-        const text = heads.map((_, column) => `${row.cells[column].textContent} ${read(row, column)}`).join(" ");
+        const shown = [...row.cells].map((cell) => cell.textContent);
+        const wholes = heads.map((_, column) => (isNumber[column] ? "" : read(row, column)));
+        const text = [...shown, ...wholes].join(" ");
         row.hidden = !words.every((word) => text.toLowerCase().includes(word));
       }
       const left = rows.filter((row) => !row.hidden).length;

@@ -26,7 +26,7 @@ FILES = {
 }
 READING = (
     *("bots", "new mine", "docs --path", "view run -o view.html"),
-    *("export run -o games.jsonl", "replay games.jsonl"),
+    *("export run -o games.jsonl", "replay games.jsonl", "report run"),
 )
 """What commands do that only read and write: their status is 0."""
 

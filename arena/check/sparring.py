@@ -71,6 +71,7 @@ class Watch:
         self.stage = NAMES[0]
         self.used = 0.0  # seconds of processor time of the bot's decisions
         self._begun = time.monotonic()
+        self._is_over = False  # then bots are only ended
 
     def begin(self, stage: str) -> None:
         """Note that an item is worked on from now on."""
@@ -78,12 +79,16 @@ class Watch:
         self.look()
 
     def look(self) -> None:
-        """Raise CutShort if the bot has worked, or slept, for too long."""
+        """Raise CutShort, once, if the bot has worked, or slept, for too long."""
+        if self._is_over:
+            return
+        self._is_over = True
         self.working(self.stage)
         clock = time.monotonic() - self._begun
         if self.used > self.longest or clock > SLOWER * self.longest:
             done = f"in {clock:,.0f} s the bot used {self.used:,.0f} s of processor time"
             raise CutShort(f"cut short at {self.stage!r}: {done}")
+        self._is_over = False
 
 
 class Guilty(Exception):
@@ -191,6 +196,8 @@ def open_games(
         run_log(None, QUIET) as log,
         open_crew(1, queue, tournament, log, order.venue) as crew,
     ):
+        if crew.here:
+            crew.here.on_beat = lambda _: watch.look()
         yield Games(tournament, crew, queue, watch)
 
 

@@ -18,13 +18,16 @@ from arena.check.item import NAMES, Item, Order, complete, fail, to_data
 from arena.check.sparring import VARIANTS, Climb, CutShort, Games, Watch, open_games
 from arena.entries.catalogue import ELO
 from arena.entries.resolve import resolve
+from arena.entries.spec import Lane
 from arena.errors import ArenaError, Exhausted
 from arena.lanes.faults import Fault
 from arena.lanes.launch import Launch
+from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult
 from arena.tournament.timing import Distribution
 from bench.studies import guess
 from tests.rogues import write
+from tests.runs.test_rogues import needs_jail
 
 FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
 DOUBTFUL = """    def choose(self, view, /):
@@ -167,6 +170,7 @@ def test_the_time_of_a_check_is_what_the_bot_works(
         with pytest.raises(CutShort) as raised:
             watch.look()
         assert str(raised.value) == f"cut short at 'same seed': {why}"
+        watch.look()  # as its bots are ended
     assert named == ["same seed"] * 2
 
 
@@ -190,20 +194,21 @@ def test_what_the_machine_refuses_is_no_verdict(
         list(run_check(Order(str(path), "process", games=4)))
 
 
-def test_who_waits_for_a_check_can_end_it(tmp_path: Path) -> None:
-    """While a bot thinks; what it had started is gone."""
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_who_waits_for_a_check_can_end_it(tmp_path: Path, lane: Lane) -> None:
+    """While a bot thinks, in a worker or in this process; what it had started is gone."""
     body = "    def choose(self, view, /):\n        while True: pass"
     path = write(tmp_path, "loops", body)
+    begun: list[float] = []
 
     def stop(stage: str) -> None:
-        if stage.startswith("lane"):
-            seen.append(time.monotonic())
-        if len(seen) > 3:
+        begun.extend([time.monotonic()] * stage.startswith("lane"))
+        if begun and time.monotonic() - begun[0] > 1.0:
             raise ArenaError("stopped")
 
-    seen: list[float] = []
+    order = Order(str(path), lane, limits=Limits(start=20.0, decision=20.0))
     with pytest.raises(ArenaError, match="stopped"):
-        list(run_check(Order(str(path), "process"), stop))
+        list(run_check(order, stop))
 
 
 def test_a_pair_is_played_once_and_the_opponents_faults_are_its_own(tmp_path: Path) -> None:

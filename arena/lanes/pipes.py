@@ -22,13 +22,12 @@ _READ = 1 << 16
 class Pipes:
     """The three streams of a process that was started with pipes; None for no process.
 
-    `received` holds answers that were not taken yet. `output_bytes` is the size of its output,
-    which it writes to standard error. `first` bytes lie in its input already.
+    `received` holds answers that were not taken yet. Its output is what it writes to standard
+    error. `first` bytes lie in its input already.
     """
 
     def __init__(self, process: subprocess.Popen[bytes] | None, first: int = 0) -> None:
         self.received = b""
-        self.output_bytes = 0
         self._sent = first  # bytes
         self._unsent = memoryview(b"")
         self._output = b""
@@ -100,10 +99,6 @@ class Pipes:
         self._drain()
         return self._output.decode("utf-8", "replace")[-MOST_OUTPUT:]
 
-    def close_input(self) -> None:
-        """Close the process's input, so that it reads the end of the file."""
-        self._files[0].close()
-
     def close(self) -> None:
         """Read the remaining output, and close all pipes."""
         self._drain()
@@ -140,7 +135,6 @@ class Pipes:
                 self._keep(data)
 
     def _keep(self, data: bytes) -> None:
-        self.output_bytes += len(data)
         self._output = (self._output + data)[-2 * MOST_OUTPUT :]
 
 

@@ -95,7 +95,6 @@ class BotProcess:
         self.games = 1
         self._process: subprocess.Popen[bytes] | None = None
         self._pipes = Pipes(None)
-        self._printed_before = 0  # bytes of output of earlier processes
         self._group = Group()
         self._watch: Stopwatch
         self._reset()
@@ -115,11 +114,6 @@ class BotProcess:
     def pid(self) -> int | None:
         """The id of the process, None while the program is not running."""
         return self._process.pid if self._process else None
-
-    @property
-    def output_bytes(self) -> int:
-        """The size of the bot's output so far, in bytes."""
-        return self._printed_before + self._pipes.output_bytes
 
     def prepare(self) -> None:
         """Start the program if it is not running, without waiting for it."""
@@ -354,13 +348,6 @@ class BotProcess:
         self.kill()
         return forfeit if forfeit.fault.output else forfeit.with_output(self.printed())
 
-    def dismiss(self, seconds: float) -> None:
-        """Close the input of the process, which requests its end, and wait for up to `seconds`."""
-        if self._process is not None:
-            self._pipes.close_input()
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(seconds)
-
     def kill(self) -> None:
         """Kill the process and its group, and read its output."""
         process, self._process, self._asked = self._process, None, 0
@@ -378,7 +365,6 @@ class BotProcess:
         wait_for(family)
         self._group.remove()
         self._pipes.close()
-        self._printed_before, self._pipes.output_bytes = self.output_bytes, 0
 
 
 def read_answer(line: bytes, number: int) -> Answer:

@@ -92,12 +92,6 @@ ROGUES = {
 WORKING = {"works_on": "works_on.py"}
 """Rogues that work while it is their opponent's turn."""
 
-KEEPING = {
-    f"keeps_{what}": f"keeps.py(what='{what}')"
-    for what in ("threads", "memory", "children", "files")
-}
-"""Rogues that have no fault in a game, but keep something of each one in their process."""
-
 CLOSING = {
     f"closes_and_{how}": f"closes_badly.py(how='{how}')"
     for how in ("raises", "exits", "loops", "sleeps")
@@ -183,7 +177,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    others = ESCAPING | UNTRUE | WORKING | KEEPING | CLOSING | FRAMING | TALKING
+    others = ESCAPING | UNTRUE | WORKING | CLOSING | FRAMING | TALKING
     return str(FOLDER / (ROGUES | others)[name])
 
 

@@ -47,7 +47,6 @@ class RemoteBot(BotProcess):
         self.room.games = MOST_GAMES
         self._process: subprocess.Popen[bytes] | None = None  # there is none, and no output
         self._pipes = Pipes(None)
-        self._printed_before = 0
         self._session: Session | None = None
 
     @property

@@ -108,46 +108,22 @@ def test_every_rogue_of_the_gallery_is_in_a_table() -> None:
     assert set(EXPECTED) == {*rogues.ROGUES, *rogues.UNTRUE, *rogues.COMMANDS}
 
 
-ONE_OF_A_KIND = {
-    *("answers_99", "raises_boom", "late", "bends_clock", "kills_group", "allocates", "forks"),
-    *("kills_parent", "connects", "breaks_log", "forges", "says_rubbish", "says_exits"),
-    *("not_python", "loops_in_import", "no_bot", "says_not_ready"),
+EACH_DIFFERENT = {
+    *("answers_99", "late", "kills_parent", "allocates", "forges", "leaves_process", "litters"),
+    *("no_bot", "not_python", "loops_in_import", "says_exits", "says_rubbish", "connects"),
+    *("reads_gc", "peeks_in_frames", "draws", "depends_on_hashes", "depends_on_earlier_games"),
+    *("remembers", "tampers", "knows_one_game", "says_other_moves_later"),
 }
-"""Rogues that do not load or forfeit their first games; the study has the others of each kind."""
-
-IN_THE_STUDY = {
-    *({name for name, kind in KINDS.items() if kind} - ONE_OF_A_KIND),
-    *("draws_from_numpy", "depends_on_the_system", "reads_frames", "reads_gc", "closes_stdout"),
-    *("reads_opponent", "litters", "leaves_process", "tampers", "says_100_mb_of_errors"),
-    *(
-        "depends_on_the_clock",
-        "depends_on_memory",
-        "peeks_in_memory",
-        "mutates",
-    ),
-    *("tampers_with_the_end", "leaves_hidden_process", "prints", "reseeds", "knows_one_game"),
-    *("says_other_moves_later", "depends_on_earlier_games", "draws"),
-    *("connects", "depends_on_hashes"),
-}
-"""Rogues like others, whose lanes test_rogues.py tries all the same."""
-
-SLOW = {
-    *("reads_run_folder", "remembers", "loops_in_import", "kills_parent"),
-    *("not_python", "forks", "kills_group", "says_not_ready", "breaks_log", "says_exits"),
-    *("answers_99", "bends_clock", "says_rubbish", "late", "no_bot"),
-    *("raises_boom", "peeks_in_frames"),
-}
-"""Rogues that fail an item as a quicker one does."""
-
-
-def marks(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.study] * (name in IN_THE_STUDY) or [pytest.mark.slow] * (name in SLOW)
+"""Rogues that fail an item each in its own way; the study has all, as test_rogues.py has lanes."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=marks(name)) for name in EXPECTED],
+    [
+        pytest.param(name, marks=[] if name in EACH_DIFFERENT else pytest.mark.study)
+        for name in EXPECTED
+    ],
 )
 def test_a_rogue_is_refused_for_the_right_reason(
     arena: Arena, tmp_path: Path, listener: int, name: str

@@ -144,8 +144,9 @@ class Worker:
             first = pairs.stop
 
     def close(self) -> None:
-        """Kill the bots' processes."""
+        """Kill the bots' processes, and forget their files: `renew_all` would make them again."""
         self._stack.close()
+        self.processes.clear()
         renew_all()
 
     def _renew_files(self) -> None:

@@ -27,15 +27,15 @@ FLAT = (
 """The modules beside the rooms."""
 
 BUDGET = {
-    "files": 238,
-    "lines of code": 31_940,
-    "lines of imports": 4512,
-    "lines of JavaScript, CSS and HTML": 3271,
-    "lines of tests/": 59_080,
+    "files": 235,
+    "lines of code": 30_600,
+    "lines of imports": 4400,
+    "lines of JavaScript, CSS and HTML": 2840,
+    "lines of tests/": 58_700,
     "lines of bench/": 7400,
-    "bytes of docs/": 332_000,
-    "commands and subcommands": 36,
-    "options": 218,
+    "bytes of docs/": 330_000,
+    "commands and subcommands": 35,
+    "options": 215,
 }
 """What the whole has at most. It only falls: what is new has its room where something has left."""
 

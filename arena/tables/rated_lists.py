@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256 as sha256_of
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,12 +22,11 @@ from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.statistics.intervals import Ints
+from arena.statistics.intervals import Bools, Ints
 from arena.store.columns import Columns
 from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
-from arena.tables.same_games import find_same
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.win_tables import Tables, make_ranking, make_tables
 from arena.tournament.schedule import Pairing
@@ -36,6 +36,11 @@ _DRAWN = RESULTS - 1
 _POINTS, _DRAW, _FORFEIT = map(ENDINGS.index, ("points", "draw", "forfeit"))
 _SHORT = 6  # digits of a hash
 _NO_PARAMS = "{}"
+_ENOUGH: Final = 12
+"""Games that two lists have in common, after which it is no chance that none differs."""
+
+_TWO: Final = ["bot", "opponent", "seat"]
+_END: Final = ["result", "win_type", "margin"]
 
 
 class RatedLists(NamedTuple):
@@ -216,12 +221,63 @@ def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> p
         twice = counted(int(again.sum()), "game")
         notes.append(f"{twice} there twice, by seed and pair: counted once")
     games = games[~again].reset_index(drop=True)
-    games = games[~find_same(games, lists, notes)].reset_index(drop=True)
+    games = games[~_find_same(games, lists, notes)].reset_index(drop=True)
     games["pairing"] = _number(games["bot"], games["opponent"])
     alone = games["deal"] == UNKNOWN
     games["unit"] = _number(alone, games["deal"].mask(alone, games.index), games["pairing"])
     _refuse(games, lists, games.groupby("unit").cumcount() > 1, "two games")
     return games
+
+
+def _find_same(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> Bools:
+    """Return which of the games an earlier list has, too; the notes name both lists.
+
+    `games` are those of all lists, joined.
+    """
+    again = np.zeros(len(games), bool)
+    numbers = games["list"].to_numpy()
+    for one, other in combinations(range(len(lists)), 2):
+        first, second = games[numbers == one], games[(numbers == other) & ~again]
+        same = _find_in(first, second, [lists[one], lists[other]])
+        if len(same):
+            again[same] = True
+            names = f"{lists[other].name}: {counted(len(same), 'game')} of {lists[one].name}"
+            notes.append(f"{names} there again: counted once")
+    return again
+
+
+def _find_in(first: pd.DataFrame, second: pd.DataFrame, lists: Sequence[GameList]) -> Any:
+    """Return the places of the games of a list that an earlier list has."""
+    dealt = [games[games["cards"] != ""] for games in (first, second)]
+    if not any(games.empty for games in dealt) and lists[0].source != lists[1].source:
+        return _match(dealt, ["cards", *_TWO, *_END])
+    if all(one.source != one.name for one in lists):  # known by seed and pair, or by the deal
+        return []
+    numbered = [
+        games[(games["pair"] != "") & (games["seat"] != UNKNOWN)] for games in (first, second)
+    ]
+    met = _match(numbered, ["pair", *_TWO])
+    if len(met) >= _ENOUGH:
+        same = _match(numbered, ["pair", *_TWO, *_END])
+        return same if len(same) == len(met) else []
+    columns = ["pair", *_TWO, *_END]
+    if len(second) >= _ENOUGH and _rows(first, columns) == _rows(second, columns):
+        return second.index
+    return []
+
+
+def _match(both: Sequence[pd.DataFrame], columns: list[str]) -> Any:
+    """Return the places of the second games whose columns are those of a first game."""
+    known, asked = (
+        pd.MultiIndex.from_frame(games[columns].fillna({"margin": np.inf})) for games in both
+    )
+    return both[1].index[asked.isin(known)]
+
+
+def _rows(games: pd.DataFrame, columns: list[str]) -> list[list[Any]]:
+    """Return the rows of games as lists that can be compared."""
+    rows: list[list[Any]] = games[columns].fillna({"margin": np.inf}).to_numpy().tolist()
+    return rows
 
 
 def _refuse(games: pd.DataFrame, lists: Sequence[GameList], wrong: Any, why: str) -> None:

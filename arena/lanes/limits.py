@@ -11,6 +11,7 @@ from msgspec import Meta
 from engine.strategy import Clock, Spent
 
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86_400)]
+Latency: TypeAlias = Annotated[float, Meta(ge=0, le=10)]
 Megabytes: TypeAlias = Annotated[int, Meta(ge=64, le=1_048_576)]
 
 MOST_WAITING: Final = 0.1
@@ -95,6 +96,13 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "from 10 to 60."
         ),
     ] = None
+    latency: Annotated[
+        Latency,
+        Meta(
+            description="Seconds of the network at most that are taken off the decisions of a bot "
+            "that lives elsewhere; by default 1, in a league 0."
+        ),
+    ] = 1.0
     memory: Annotated[Megabytes, Meta(description="MB for all processes of a bot together.")] = 1024
 
     def changes(self) -> dict[str, Any]:

@@ -155,8 +155,7 @@ class Session:
             except Late:
                 wall = perf_counter() - since
                 self.waiting()
-                with suppress(Forfeit):  # whatever it answers, it is there
-                    self._send(b"", {}, _EMPTY)
+                self.ping()
                 raise Forfeit("timeout", "", spent=Spent(wall, wall)) from None
             except Unreached as error:
                 pause = next(pauses, None)
@@ -165,6 +164,13 @@ class Session:
                 if not isinstance(error, NotSent):
                     began = since
                 sleep(pause)
+
+    def ping(self) -> float:
+        """Return the seconds of an empty request, whatever the answer; raises Unreached."""
+        began = perf_counter()
+        with suppress(Forfeit):
+            self._send(b"", {}, _EMPTY)
+        return perf_counter() - began
 
     def end(self) -> None:
         """Tell the server that the session is over, whatever it answers, and close it."""

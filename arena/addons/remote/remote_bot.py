@@ -1,7 +1,9 @@
 """Ask a bot that lives elsewhere in place of a process: the lane `remote`.
 
-A decision takes the time from the request to the answer. Whatever the network does, no decision is
-made twice: each request has a key, and a repeated one gets the same answer.
+A decision takes the time from the request to the answer, less that of an empty request, but at
+most the `latency` of the limits: more is not gained by who delays empty requests. Whatever the
+network does, no decision is made twice: each request has a key, and a repeated one gets the same
+answer.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from arena.tokens import hide_secrets
 from engine.strategy import Spent
 
 _PAUSES: Final = (0.0, 0.2, 0.8, 1.0, 1.0, 1.0)  # seconds; a silent worker is given up after one
+_PINGS: Final = 3  # when a session begins
+_SLOW: Final = 0.1  # seconds of a decision, after which the network is measured again
 _GOES_ON = ("illegal", "exception")  # faults after which the session can play other games
 
 
@@ -43,6 +47,7 @@ class RemoteBot(BotProcess):
         self.budget = Budget()  # it may wait as long as its clock allows
         self.games = 1
         self.is_warm = False
+        self.latency = 0.0
         self.room = Room(Held())  # nothing is known of what it uses
         self.room.games = MOST_GAMES
         self._process: subprocess.Popen[bytes] | None = None  # there is none, and no output
@@ -82,6 +87,15 @@ class RemoteBot(BotProcess):
             now = f"{version[:MOST_VERSION]!r} now, and was {self.entry.program!r}"
             raise self._outage(f"its version is {now}: it is another bot")
         self.games = max(1, min(MOST_GAMES, answer.games))
+        self.latency = min(self._ping() for _ in range(_PINGS)) if self.limits.latency else 0.0
+
+    def _ping(self) -> float:
+        """Return what the network takes, as far as that is taken off; raises Unreachable."""
+        assert self._session is not None
+        try:
+            return min(float(self.limits.latency), self._session.ping())
+        except Unreached as error:
+            raise self._outage(f"an empty request: {error}") from None
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         kind, message, traceback, output = forfeit.fault
@@ -97,17 +111,25 @@ class RemoteBot(BotProcess):
         return Unreachable(f"{self.entry.label}: {self.entry.target}: {why}")
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
-        """Send messages in one request, and return the answers with the time they took."""
+        """Send messages in one request, and return the answers with the time they took.
+
+        The processor time is that without the network.
+        """
         assert self._session is not None
-        first = self._session.asked
+        first, seconds = self._session.asked, min(allowed.wall, allowed.charged + self.latency)
         try:
-            lines, wall = self._session.ask(messages, min(allowed))
+            lines, wall = self._session.ask(messages, seconds)
+            if self.limits.latency and wall - self.latency > _SLOW:
+                self.latency = self._ping()  # perhaps the network is slower now
         except Forfeit as forfeit:
-            return Turn([self._kill_for(forfeit)], forfeit.spent or Spent(0.0, 0.0))
+            spent = forfeit.spent or Spent(0.0, 0.0)
+            spent = Spent(spent.wall, max(0.0, spent.wall - self.latency))
+            return Turn([self._kill_for(forfeit)], spent)
         except Unreached as error:
             raise self._outage(error) from None
         self.is_warm = self.is_warm or isinstance(messages[0], Choose)
-        return Turn(self._read(lines, first, len(messages)), Spent(wall, wall))
+        spent = Spent(wall, max(0.0, wall - self.latency))
+        return Turn(self._read(lines, first, len(messages)), spent)
 
     def _read(self, lines: list[bytes], first: int, count: int) -> list[Answer | Forfeit]:
         """Return the answers in some lines; if the session has ended, the last is the Forfeit."""

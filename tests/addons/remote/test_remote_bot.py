@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.league.league_settings import Settings
 from arena.addons.remote import remote_bot
 from arena.entries.resolve import resolve
 from arena.errors import InputError, Unreachable
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -47,6 +49,11 @@ def played(
         return worker.play(Chunk(0, 0, pairs)), worker
     finally:
         worker.close()
+
+
+def kind_of(game: GameResult) -> str:
+    """Return the kind of a game's fault."""
+    return game.fault.kind if game.fault else ""
 
 
 @pytest.mark.slow
@@ -204,13 +211,30 @@ def test_an_answer_that_drips_ends_in_time(server: Server, tmp_path: Path) -> No
     assert fault.kind == "timeout"
 
 
-def test_all_the_time_until_the_answer_is_charged(server: Server, tmp_path: Path) -> None:
-    """However long an empty request takes, and whatever the server says it has thought."""
-    server.delay = 0.01
-    server.reply = lambda one: server.play(one) | {"seconds": -5.0}
-    timing = played(server.url, tmp_path)[0].timings["bot"]
-    assert timing.cpu.total == pytest.approx(timing.wall.total)
-    assert timing.cpu.total >= 0.01 * timing.decisions > 0
+def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path) -> None:
+    """As far as an empty request takes as long, and no more than `latency`: in a league 0."""
+    server.delay = 0.02
+    apart = []
+    for most in (1.0, 0.005, 0.0):
+        limits = Limits(decision=60.0, latency=most)
+        timing = played(server.url, tmp_path, limits=limits)[0].timings["bot"]
+        apart.append((timing.wall.total - timing.cpu.total) / timing.decisions)
+    assert apart[0] >= server.delay
+    assert apart[1:] == pytest.approx([0.005, 0.0])
+    assert Settings().limits.latency == 0
+
+
+def test_a_slow_network_is_no_late_answer(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A decision may take so much longer; without a discount it is late."""
+    monkeypatch.setattr("arena.addons.remote.client.Session.ping", lambda _: 60.0)
+    server.delay = 0.04
+    ends = [
+        played(server.url, tmp_path, limits=Limits(decision=0.02, start=60.0, latency=most))[0]
+        for most in (10.0, 0.0)
+    ]
+    assert [[*map(kind_of, end.results)] for end in ends] == [["", ""], ["timeout", "timeout"]]
 
 
 def test_another_version_ends_the_run(server: Server, tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """Ask a bot that lives elsewhere in place of a process: the lane `remote`.
 
 A decision takes the time from the request to the answer, less that of an empty request, but at
-most the `latency` of the limits: more is not gained by who delays empty requests. Whatever the
-network does, no decision is made twice: each request has a key, and a repeated one gets the same
-answer.
+most the `latency` of the limits, also if the server delays empty requests. Whatever the network
+does, no decision is made twice: each request has a key, and a repeated one gets the same answer.
 """
 
 from __future__ import annotations

@@ -100,10 +100,14 @@ def shared(layout: Layout, identity: object) -> Layout:
 
 
 def renew_all() -> None:
-    """Check all copies of this process, and restore those that were changed."""
+    """Check all copies of this process, and restore those that were changed.
+
+    Nothing is made in the folder of a run that has ended.
+    """
     for layout in [*_layouts.values()]:
-        with suppress(ImportError, Exhausted):  # its next process reports it
-            layout.renew()
+        if layout.folder.parent.exists():
+            with suppress(ImportError, Exhausted):  # its next process reports it
+                layout.renew()
 
 
 @cache

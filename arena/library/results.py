@@ -252,7 +252,7 @@ class Results:
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
-        >>> "ratings" in results.report().charts
+        >>> "heat-map" in results.report().charts
         True
         """
         from arena.library.rating import make_run_report, report_changes

@@ -115,7 +115,8 @@ def _cell(
     two = row["bot"], row["opponent"]
     ends = write_interval(row["low"], row["high"], "share")
     said = [f"{write_cell(row['score'], 'share')} ({ends})"]
-    said.append(f"{counted(row['games'], 'game')}, {row['city']:,} won by City")
+    city = "" if row["city"] is None else f", {row['city']:,} won by City"
+    said.append(f"{counted(row['games'], 'game')}{city}")
     for key, is_turned in ((two, False), (two[::-1], True)):
         if key in chances:
             likely, word = chances[key]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.layout import Layout
+from arena.entries.layout import Layout, remove_tree, renew_all
 from arena.entries.needs import locate
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
@@ -189,3 +189,16 @@ def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: s
     told = "mine: its files were changed while it played, and are laid out again: mine/w.txt"
     assert (told in (tmp_path / "out" / "run.log").read_text()) == (lane == "inproc")
     assert (tmp_path / "mine" / "w.txt").read_text() == "7"
+
+
+def test_nothing_is_laid_out_in_the_folder_of_a_run_that_has_ended(tmp_path: Path) -> None:
+    """Also if somebody, such as an exception, still holds the files of one of its bots."""
+    (tmp_path / "a.py").write_text("bot = 1")
+    layout = resolve(f"{tmp_path}/a.py").layout(tmp_path / "run")
+    assert layout is not None
+    layout.renew()
+    remove_tree(tmp_path / "run")
+    renew_all()
+    assert not (tmp_path / "run").exists()
+    layout.renew()  # for a process that is started
+    assert layout.folder.is_dir()

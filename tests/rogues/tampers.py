@@ -9,7 +9,7 @@ class Tampers:
     """Makes it report these actions as a game."""
 
     def __init__(self, _setup, actions: str = "CCCC"):
-        trial = getattr(sys.modules["__main__"], "Trial", None)
+        trial = getattr(sys.modules.get("arena.check.trial"), "Trial", None)
         if trial is not None:
             trial._play = lambda *_: parse_actions(actions)
 

@@ -104,6 +104,7 @@ def test_a_manifest_says_what_was_asked_for_and_with_what(cup: Tournament) -> No
             "start": 10.0,
             "backstop": None,
             "idle": None,
+            "latency": 1.0,
             "memory": 1024,
         },
         "max_faults": 10,

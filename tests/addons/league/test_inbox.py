@@ -152,7 +152,7 @@ def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
         below = inner
     os.close(below)
     drop(league)
-    told = sorted(take(league))
+    told = sorted([*take(league), *take(league)])  # on a busy machine the first is over a minute
     assert told[0] == "accepted: mine 1, by mine"
     assert told[1].startswith("refused: deep: ")
     assert waiting(league) == []

@@ -62,14 +62,12 @@ class Standings:
         if kind == "resolved":
             asked = [*zip(self.order, self.order[1:], strict=False)]
         elif kind == "against":
-            asked = [two for two in combinations(self.order, 2) if value in self._named(two)]
+            bot = self.labels.index(value) if value in self.labels else None
+            asked = [two for two in combinations(self.order, 2) if bot in two]
         else:
             most = int(value or 1)
             asked = [*product(self.order[:most], self.order[most:])]
         return [two for two in asked if not self.verdicts.apart[two]]
-
-    def _named(self, bots: Iterable[int]) -> list[str]:
-        return [self.labels[bot] for bot in bots]
 
     def growth(self, upper: int, lower: int, *, hope: float = 0.0) -> float | None:
         """Return the factor by which all pairs must grow until two bots are separated.
@@ -243,7 +241,9 @@ class UntilRounds(Rounds):
 
     def find_open(self, counts: Mapping[int, Counts], out: Collection[str]) -> list[Unresolved]:
         """Return the unresolved questions from the top of the standings; empty if none remains."""
-        standings = Standings(self.pairings, counts, out, self.anchor)
+        return self._find_open(Standings(self.pairings, counts, out, self.anchor))
+
+    def _find_open(self, standings: Standings) -> list[Unresolved]:
         labels = standings.labels
         if self.width is None:
             return [
@@ -289,14 +289,13 @@ class UntilRounds(Rounds):
         """What must be told apart."""
         return "neighbours" if self.target == "resolved" else "pairs of bots"
 
-    def _describe_known(self, out: Collection[str], counts: Mapping[int, Counts]) -> str:
+    def _describe_known(self, standings: Standings) -> str:
         """Return what a run has found out that has reached its target."""
         kind, _, value = self.target.partition(":")
         if kind == "resolved":
             return "every two neighbours are told apart"
         if kind == "against":
             return f"{value} is told apart from every other bot"
-        standings = Standings(self.pairings, counts, out, self.anchor)
         best = [standings.labels[bot] for bot in standings.order[: int(value or 1)]]
         if len(best) == 1:
             return f"{best[0]} is the strongest"
@@ -306,18 +305,22 @@ class UntilRounds(Rounds):
         self, counts: Mapping[int, Counts], out: Collection[str], unrated: Collection[str], /
     ) -> list[str]:
         """Return lines that report whether all is resolved, and the cost of the rest in pairs."""
-        left = {label for two in self.pairings for label in two} - {*out, *unrated}
-        if len(left) < 2:
-            why = "had too many faults" if out else "finished no game"
-            return [f"nothing to find out: {' and '.join(out or unrated)} {why}"]
         gone = [*out, *unrated]
-        found = self.find_open(counts, gone)
+        left = {label for two in self.pairings for label in two} - {*gone}
+        kind, _, bot = self.target.partition(":")
+        is_gone = kind == "against" and bot in gone
+        if len(left) < 2 or is_gone:
+            lost = [bot] if is_gone else out or unrated
+            why = "had too many faults" if {*lost} & {*out} else "finished no game"
+            return [f"nothing to find out: {' and '.join(lost)} {why}"]
+        standings = Standings(self.pairings, counts, gone, self.anchor)
+        found = self._find_open(standings)
         after = f"after {counted(sum(map(sum, counts.values())), 'pair')}"
         most = f"{self.max_pairs:,} at most in a pairing"
         others = "".join(_but_for(out, unrated))
         if self.width is None:
             if not found:
-                return [f"resolved {after}: {self._describe_known(gone, counts)}{others}"]
+                return [f"resolved {after}: {self._describe_known(standings)}{others}"]
             head = f"not resolved {after}, with {most}{others}:"
             return [head, *(f"  {_pair_of(one)}" for one in found)]
         wanted = f"within {self.width:g} Elo points"

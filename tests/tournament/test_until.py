@@ -82,6 +82,14 @@ def test_only_what_is_asked_for_is_found_out(
     assert said == [end] if end else said[0].startswith("not resolved after 600 pairs")
 
 
+def test_of_a_bot_that_is_out_nothing_is_said_to_be_known() -> None:
+    """Neither that it is told apart, nor that the other ones are."""
+    rounds = UntilRounds(FOUR, 100, Until("against:c", 1000))
+    lost = "nothing to find out: c"
+    assert rounds.describe_end(ONE_AHEAD, ["c"], ()) == [f"{lost} had too many faults"]
+    assert rounds.describe_end(ONE_AHEAD, ["d"], ["c"]) == [f"{lost} finished no game"]
+
+
 def test_the_first_is_found_with_fewer_pairs() -> None:
     """Those of bots that cannot be first are not played to the end."""
     elos = {"a": 60.0, "b": 0.0, "c": 0.0, "d": -5.0}

@@ -270,10 +270,6 @@ def kill_all(pids: Collection[int]) -> bool:
     return bool(others)
 
 
-find_family = find_below
-"""The descendants of a process, for `wait_for` once it was killed."""
-
-
 def wait_for(family: Collection[int]) -> None:
     """Kill what is left of the descendants of a killed process, and wait for those adopted here.
 

@@ -22,11 +22,12 @@ from arena.lanes.bubblewrap import (
     free_user,
     user_namespace,
 )
-from arena.lanes.cleanup import FOLDER_VARIABLE, find_family, start_child, wait_for
+from arena.lanes.cleanup import FOLDER_VARIABLE, start_child, wait_for
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import USER, confining, filters, jail_words
 from arena.lanes.limits import Limits
+from arena.lanes.meter import find_below
 from arena.lanes.root import HOME
 from arena.lanes.scratch import base_of, hiding, once
 
@@ -188,7 +189,7 @@ class Program:
 
     def kill(self) -> None:
         """Kill it and all processes below it, and wait for their ends."""
-        family = find_family(self.process.pid) if self.process.poll() is None else []
+        family = find_below(self.process.pid) if self.process.poll() is None else []
         self.process.kill()
         self.process.wait()
         wait_for(family)

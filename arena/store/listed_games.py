@@ -84,8 +84,12 @@ def holds_records(place: Path) -> bool:
     if not place.is_file():
         return False
     with suppress(OSError), place.open("rb") as file:
-        return file.read(len(codecs.BOM_UTF8) + 1).removeprefix(codecs.BOM_UTF8).startswith(b"{")
+        return _are_records(file.read(len(codecs.BOM_UTF8) + 1))
     return False
+
+
+def _are_records(content: bytes) -> bool:
+    return content.removeprefix(codecs.BOM_UTF8).startswith(b"{")
 
 
 def read_games(place: Path, *, cards: bool = False) -> GameList:
@@ -105,7 +109,7 @@ def read_games(place: Path, *, cards: bool = False) -> GameList:
         place = place / GAMES
     with naming(place):
         content = read_file(place, _MOST)
-    if content.removeprefix(codecs.BOM_UTF8).startswith(b"{"):
+    if _are_records(content):
         return _read_records(name, io.BytesIO(content))
     found = _read_csv(name, content)
     manifest = place.with_name(MANIFEST)

@@ -121,10 +121,9 @@ class LeadParts:
         """Return the rows of lead_parts.csv."""
         said = {True: "yes", False: "no", None: None}
         rows = [(*part[:4], *part.lead.cells, said[part.sure]) for part in self.parts]
-        table = Columns.of_rows(LEAD_PARTS.names, rows)
+        table = LEAD_PARTS.make(rows)
         numbers = ["new", "old", "lead", "lead_low", "lead_high"]
-        rounded = {name: table[name].astype(float).round(_DIGITS) + 0.0 for name in numbers}
-        return table.put(**rounded)
+        return table.put(**{name: table[name].round(_DIGITS) + 0.0 for name in numbers})
 
 
 def find_most(parts: Sequence[Part]) -> Part | None:

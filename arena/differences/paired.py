@@ -12,6 +12,7 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means, variance
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sprt import elo_difference
+from arena.store.columns import Columns
 from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store
 from arena.tables.table_columns import DECIDED, DIFFERENCES, WIN_TYPES
@@ -80,12 +81,12 @@ def make_paired_games(
 def _list_decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
     """Return the games in which the change decided, with the names of both versions' games."""
     differs = played["ply"].notna() & (played["new_score"] != played["old_score"])
-    decided = played[differs].astype({"ply": int})
+    decided = played[differs].copy()
     for column, label in (("game", 0), ("old_game", 1)):
         bot = tournament.labels[label]
         places = zip(decided["opponent"], decided["pair"], decided["seat"], strict=True)
         decided[column] = [Fixture(Pairing(bot, one), *rest).name for one, *rest in places]
-    return decided[DECIDED.names].reset_index(drop=True)
+    return DECIDED.frame(Columns.of(decided[DECIDED.names]))
 
 
 def read_games(
@@ -133,10 +134,8 @@ def make_differences(games: pd.DataFrame, total: Estimate | None = None) -> pd.D
     the side of 0. Rows without a difference of strength have no Elo. Without a game there is no
     row.
     """
-    import pandas as pd
-
     if games.empty:
-        return pd.DataFrame(columns=DIFFERENCES.names)
+        return DIFFERENCES.frame([])
     rows = [_row("total", "", games, given=total)]
     for part in ("opponent", "seat"):
         for name, of_one in games.groupby(part, sort=part == "seat"):
@@ -149,7 +148,7 @@ def make_differences(games: pd.DataFrame, total: Estimate | None = None) -> pd.D
             }
             if any(of_one.any() for of_one in ended.values()):
                 rows.append(_row(part, win_type, games.assign(**ended)))
-    table = pd.DataFrame(rows, columns=DIFFERENCES.names).round(_DIGITS)
+    table = DIFFERENCES.frame(rows).round(_DIGITS)
     table[[*_DIGITS]] += 0.0  # so that -0.0 is 0.0
     return table
 

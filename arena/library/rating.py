@@ -206,7 +206,7 @@ class Ratings:
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """The tables that a run has, by the names of their files without .csv."""
-        return {name: one.frame for name, one in self._rated.tables.by_name.items()}
+        return {name: self._rated.tables.frame(name) for name in self._rated.tables.by_name}
 
     @property
     def standings(self) -> pd.DataFrame:

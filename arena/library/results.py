@@ -14,11 +14,21 @@ from arena.errors import InputError, naming
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
-from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS, Timings, fault_rows, parse_timings
+from arena.store.columns import Columns
+from arena.store.csv_files import Timings, fault_rows, parse_timings
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
 from arena.tables.summary import format_standings
+from arena.tables.table_columns import (
+    CARDS,
+    FAULTS,
+    GAMES,
+    TAKES,
+    TIMINGS,
+    UNRESOLVED,
+    WINS,
+)
 from arena.tournament import keys
 from arena.tournament.keys import VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -94,17 +104,17 @@ class Results:
     @property
     def standings(self) -> pd.DataFrame:
         """One row for each bot that has played, the strongest first (standings.csv)."""
-        return self._tables.standings.frame
+        return self._tables.frame("standings")
 
     @property
     def head_to_head(self) -> pd.DataFrame:
         """One row for each ordered pair of bots that have met (head_to_head.csv)."""
-        return self._tables.head_to_head.frame
+        return self._tables.frame("head_to_head")
 
     @property
     def win_types(self) -> pd.DataFrame:
         """One row for each bot and seat (win_types.csv)."""
-        return self._tables.win_types.frame
+        return self._tables.frame("win_types")
 
     @property
     def verdicts(self) -> pd.DataFrame:
@@ -115,7 +125,7 @@ class Results:
         >>> results.verdicts[["bot", "opponent", "verdict"]].values.tolist()
         [['greedy', 'uniform', 'apart']]
         """
-        return self._tables.verdicts.frame
+        return self._tables.frame("verdicts")
 
     @property
     def seat_advantage(self) -> SeatAdvantage | None:
@@ -130,34 +140,30 @@ class Results:
     @cached_property
     def games(self) -> pd.DataFrame:
         """One row a game (games.csv)."""
-        import pandas as pd
-
-        rows = self._store.named_games(self._tournament.pairings)
-        return _drop_empty(pd.DataFrame(rows, columns=GAME_COLUMNS))
+        rows = [*self._store.named_games(self._tournament.pairings)]
+        return _drop_empty(GAMES.frame(rows))
 
     @cached_property
     def faults(self) -> pd.DataFrame:
         """One row a forfeit (faults.csv)."""
-        import pandas as pd
-
         forfeits = self._store.all_forfeits(self._tournament.pairings)
-        rows = fault_rows(forfeits, replay_commands(self._tournament))
-        return _drop_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
+        rows = [*fault_rows(forfeits, replay_commands(self._tournament))]
+        return _drop_empty(FAULTS.frame(rows))
 
     @property
     def wins(self) -> pd.DataFrame:
         """Who is ahead after each round, by source of points, and how often it wins (wins.csv)."""
-        return self._wins.wins.frame
+        return WINS.frame(self._wins.wins)
 
     @property
     def takes(self) -> pd.DataFrame:
         """When each bot takes, and what its takes bring (takes.csv)."""
-        return self._wins.takes.frame
+        return TAKES.frame(self._wins.takes)
 
     @property
     def cards(self) -> pd.DataFrame:
         """Plays and takes of each kind of card, and the share of wins (cards.csv)."""
-        return self._wins.cards.frame
+        return CARDS.frame(self._wins.cards)
 
     @cached_property
     def timings(self) -> pd.DataFrame:
@@ -165,8 +171,8 @@ class Results:
         from arena.store.csv_files import make_timings
 
         if isinstance(self._timings, bytes):
-            return parse_timings(self._timings)
-        return make_timings(self._timings or {}, self._tournament.labels).frame
+            return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
+        return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))
 
     @property
     def unresolved(self) -> pd.DataFrame:
@@ -175,13 +181,7 @@ class Results:
         They are neighbours that are not told apart, or, without an opponent, bots whose interval is
         too wide; `further_pairs` is an estimate, which is missing if none can be made.
         """
-        import pandas as pd
-
-        from arena.tournament.rounds import Unresolved
-
-        found = self._progress.find_open(self._strikes.out) or []
-        table = pd.DataFrame(found, columns=Unresolved._fields)
-        return table.astype({"further_pairs": "Int64"})
+        return UNRESOLVED.frame(self._progress.find_open(self._strikes.out) or [])
 
     @cached_property
     def _strikes(self) -> Strikes:

@@ -8,7 +8,6 @@ imported where somebody asks for a DataFrame.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -94,13 +93,6 @@ class Columns:
         keys = [*(names.values() if names else self.cells)]
         return [dict(zip(keys, row, strict=True)) for row in self.rows(names)]
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """The table as a DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame({name: _as_series(cells) for name, cells in self.cells.items()})
-
 
 def is_known(cells: Cells) -> Flags:
     """Return which cells of a column are not empty."""
@@ -172,13 +164,3 @@ def _of_series(column: pd.Series[Any]) -> Cells:
         return column.to_numpy()
     both = zip(column.tolist(), column.isna().tolist(), strict=True)
     return _as_objects([None if is_empty else value for value, is_empty in both])
-
-
-def _as_series(cells: Cells) -> pd.Series[Any]:
-    import pandas as pd
-
-    if cells.dtype.kind == "O":
-        return pd.Series(cells.tolist(), dtype=None if len(cells) else object)
-    if cells.dtype.kind == "i" and not (known := is_known(cells)).all():
-        return pd.Series(cells).astype("Int64").where(known)
-    return pd.Series(cells)

@@ -192,13 +192,7 @@ def rank_field(
 
 def make_standings(rows: Sequence[Mapping[str, Any]]) -> Columns:
     """Return the rows of standings.csv as a table."""
-    cells = [[row[name] for name in STANDINGS.names] for row in rows]
-    return _with_floats(Columns.of_rows(STANDINGS.names, cells), *_ELO, "score", "mean_margin")
-
-
-def _with_floats(table: Columns, *names: str) -> Columns:
-    """Return a table whose columns of these names are floats, also if all cells are empty."""
-    return table.put(**{name: table[name].astype(np.float64) for name in names})
+    return STANDINGS.make([[row[name] for name in STANDINGS.names] for row in rows])
 
 
 def group_bots(
@@ -233,7 +227,7 @@ def list_verdicts(judged: Field) -> list[tuple[Any, ...]]:
 
 def make_verdicts(rows: Sequence[tuple[Any, ...]]) -> Columns:
     """Return the rows of verdicts.csv as a table."""
-    return _with_floats(Columns.of_rows(VERDICTS.names, rows), *VERDICTS.names[2:6])
+    return VERDICTS.make(rows)
 
 
 def make_win_types(sides: Sides) -> Columns:

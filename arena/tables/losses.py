@@ -35,10 +35,10 @@ DECISIONS: Final = list_columns(f"""
     {ANALYSIS}
     game | Game | text | Both bots, the pair, and the seat of the first bot.
     bot opponent
-    pair | | | The number of the deal.
-    seat | | | The seat of the bot.
-    ply | | | How many actions the game had before the decision.
-    round | | | The round of the game, 1 to 4.
+    pair | | count | The number of the deal.
+    seat | | count | The seat of the bot.
+    ply | | count | How many actions the game had before the decision.
+    round | | count | The round of the game, 1 to 4.
     action | Action | text | What was played: a card of this kind, or T to take.
     legal | Legal | count | How many actions were legal, at least two.
     chance | Chance | share | The chance to win after the action, as judged.
@@ -48,7 +48,7 @@ DECISIONS: Final = list_columns(f"""
     error | Error | share | The standard error of the loss.
     result | Result | number | What the game brought the bot: 1, 1/2 or 0.
     {_WORLDS}
-    {" ".join(CHANCES)} | | | The chance to win after this action; empty if illegal.
+    {" ".join(CHANCES)} | | share | The chance to win after this action; empty if illegal.
     better | Better | text | The best action by the second judge; empty if it was not asked.
     again | Loss again | share | The loss by the second judge, another kind of judge.
     again_error | Its error | share | The standard error of this loss, with that of the judge.
@@ -97,11 +97,8 @@ def make_decisions(
     games: Sequence[PlayedGame], judged: Iterable[Sequence[Judged]], worlds: int
 ) -> pd.DataFrame:
     """Return a row for each decision that was judged, in the order of the games."""
-    import pandas as pd
-
     both = zip(games, judged, strict=True)
-    rows = [_row(game, one, worlds) for game, of_game in both for one in of_game]
-    return pd.DataFrame(rows, columns=DECISIONS.names)
+    return DECISIONS.frame([_row(game, one, worlds) for game, of_game in both for one in of_game])
 
 
 def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
@@ -159,7 +156,7 @@ def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
         "blunders": blunders.ravel(),
         "worlds": np.full(blunders.size, max(decisions["worlds"], default=0)),
     }
-    return make_table(columns, labels, columns["decisions"] > 0).frame
+    return LOSSES.frame(make_table(columns, labels, columns["decisions"] > 0))
 
 
 def _parts(decisions: pd.DataFrame) -> list[Any]:

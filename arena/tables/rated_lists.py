@@ -322,6 +322,7 @@ def _blank(tables: Tables, is_typed: bool, is_seated: bool, *, is_scored: bool) 
         nothing = np.full(len(table), np.nan)
         changed[name] = table.put(**dict.fromkeys(unknown & {*table.names}, nothing))
     if not is_seated:
-        own = changed["win_types"].frame.groupby("bot", as_index=False).sum(min_count=1)
+        seats = WIN_TYPE_TABLE.frame(changed["win_types"])
+        own = seats.groupby("bot", as_index=False).sum(min_count=1)
         changed["win_types"] = Columns.of(own.assign(seat=math.nan)[WIN_TYPE_TABLE.names])
     return replace(tables, **changed)

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from arena.lanes.faults import KINDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.store.columns import Columns
 
 Kind: TypeAlias = Literal[
     "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "seconds"
@@ -31,6 +36,17 @@ class Column:
     title: str = ""
     kind: Kind = "text"
     meaning: str = ""
+    optional: bool = False
+    """Whether a count may be empty; a text and a number always may."""
+
+    @property
+    def dtype(self) -> str:
+        """The type of the column in a DataFrame, or "" for a text."""
+        if self.kind in ("text", "code"):
+            return ""
+        if self.kind == "count":
+            return "Int64" if self.optional else "int64"
+        return "float64"
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,35 @@ class TableColumns:
         """Those that a report shows."""
         return [column for column in self.columns if column.title]
 
+    def make(self, rows: Sequence[Sequence[Any]]) -> Columns:
+        """Return these rows as a table whose numbers are numbers, also where all are empty."""
+        import numpy as np
+
+        from arena.store.columns import Columns
+
+        table = Columns.of_rows(self.names, rows)
+        floats = (column.name for column in self.columns if column.dtype == "float64")
+        return table.put(**{name: table[name].astype(np.float64) for name in floats})
+
+    def frame(self, rows: Columns | Sequence[Sequence[Any]]) -> pd.DataFrame:
+        """Return a table as a DataFrame: its types are the declared ones, whatever the values.
+
+        >>> STANDINGS.frame([]).dtypes["elo"], FAULTS.frame([]).dtypes["ply"]
+        (dtype('float64'), dtype('int64'))
+        """
+        import pandas as pd
+
+        from arena.store.columns import Columns
+
+        table = rows if isinstance(rows, Columns) else Columns.of_rows(self.names, rows)
+        text = pd.Series([""]).dtype
+        return pd.DataFrame(
+            {
+                column.name: pd.Series(cells, dtype=column.dtype or text)
+                for column, cells in zip(self.columns, table.lists(self.names), strict=True)
+            }
+        )
+
 
 def interval(name: str, title: str, kind: Kind, meaning: str) -> Iterator[Column]:
     """Yield the columns of both ends of an interval."""
@@ -62,7 +107,7 @@ def list_columns(text: str) -> TableColumns:
 
     The first row is the name of the file, or a dash. Both ends of an interval are listed in one
     row, as NAME_low and NAME_high, and so are columns that have only a name. The default kind is
-    text.
+    text; a count that may be empty is written `count?`.
 
     >>> listed = list_columns("takes.csv \n bot | Bot \n lead_low lead_high | Lead | number")
     >>> listed.file, listed.names, listed.columns[1].title
@@ -77,7 +122,8 @@ def _read_row(row: str) -> Iterator[Column]:
     for name in names.split():
         end = name.rpartition("_")[2]
         shown = f"{title}, {end}" if title and end in ("low", "high") else title
-        yield Column(name, shown, cast("Kind", kind or "text"), meaning)
+        is_optional = kind.endswith("?")
+        yield Column(name, shown, cast("Kind", kind.rstrip("?") or "text"), meaning, is_optional)
 
 
 WIN_TYPES: Final[Mapping[str, str]] = {
@@ -108,16 +154,16 @@ STANDINGS: Final = list_columns("""
         game has no upper end, one that has lost every game no lower: its Elo is a guess, and does \
         not count for the mean.
     games | Games | count | Finished games; each deal is played twice.
-    wins | | | Games won, in whatever way.
+    wins | | count | Games won, in whatever way.
     draws | Draws | count | Games that were shared (R18).
     losses | Losses | count | Games lost, in whatever way.
     score | Score | share | The share of the points: a win is 1, a draw is 1/2.
-    city_wins | City | count | Games won by holding all three cities (R11).
-    points_wins | Points | count | Games won by the higher total (R16).
-    tiebreak_wins | Tie-break | count | Games won on equal totals (R17, R18).
-    forfeit_wins | Forfeit wins | count | Games won by a fault of the opponent.
-    city_losses points_losses tiebreak_losses
-    forfeits | Forfeits | count | Games lost by a fault of the bot's own.
+    city_wins | City | count? | Games won by holding all three cities (R11).
+    points_wins | Points | count? | Games won by the higher total (R16).
+    tiebreak_wins | Tie-break | count? | Games won on equal totals (R17, R18).
+    forfeit_wins | Forfeit wins | count? | Games won by a fault of the opponent.
+    city_losses points_losses tiebreak_losses | | count?
+    forfeits | Forfeits | count? | Games lost by a fault of the bot's own.
     mean_margin | Margin | number | The mean of own points less the opponent's, over games that \
         did not end by City or forfeit.
     group | Group | text | Two bots that share a letter are not apart by these games. Of two bots \
@@ -142,18 +188,18 @@ HEAD_TO_HEAD: Final = list_columns("""
     bot | Bot
     opponent | Opponent | text | The other bot of the pairing.
     games | Games | count
-    wins draws losses
+    wins draws losses | | count
     score | Score | share
     score_low score_high | Score | share | The 95 % interval of the score, by pairs of games: \
         where it leaves out 50 %, one bot is better in this pairing.
-    city_wins | City | count
-    points_wins | Points | count
-    tiebreak_wins | Tie-break | count
-    forfeit_wins | Forfeit wins | count
+    city_wins | City | count?
+    points_wins | Points | count?
+    tiebreak_wins | Tie-break | count?
+    forfeit_wins | Forfeit wins | count?
     expected | By Elo | share | The score that the ratings of both bots say.
     residual | More than Elo says | points | The score less what the ratings say: a share in the \
         file, and percentage points in a report.
-    residual_z | | | The residual in standard errors, those of the luck of the pairs.
+    residual_z | | number | The residual in standard errors, those of the luck of the pairs.
     residual_q | p-value, corrected | chance | The p-value of what is beyond the Elo, corrected \
         for the number of pairings (Benjamini and Hochberg 1995): below 0.05 the Elo does \
         not explain this pairing.
@@ -161,19 +207,19 @@ HEAD_TO_HEAD: Final = list_columns("""
 WIN_TYPE_TABLE: Final = list_columns("""
     win_types.csv
     bot | Bot
-    seat | Seat | count | Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4.
+    seat | Seat | count? | Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4.
     games | Games | count
-    wins
+    wins | | count
     draws | Draws | count
-    losses
-    city_wins | City, won | count | Games won by City.
-    points_wins | points, won | count | Games won by points.
-    tiebreak_wins | tie-break, won | count | Games won by tie-break.
-    forfeit_wins | forfeit, won | count | Games won by forfeit.
-    city_losses | City, lost | count | Games lost by City.
-    points_losses | points, lost | count | Games lost by points.
-    tiebreak_losses | tie-break, lost | count | Games lost by tie-break.
-    forfeits | forfeit, lost | count | Games lost by forfeit.
+    losses | | count
+    city_wins | City, won | count? | Games won by City.
+    points_wins | points, won | count? | Games won by points.
+    tiebreak_wins | tie-break, won | count? | Games won by tie-break.
+    forfeit_wins | forfeit, won | count? | Games won by forfeit.
+    city_losses | City, lost | count? | Games lost by City.
+    points_losses | points, lost | count? | Games lost by points.
+    tiebreak_losses | tie-break, lost | count? | Games lost by tie-break.
+    forfeits | forfeit, lost | count? | Games lost by forfeit.
     """)
 WINS: Final = list_columns(f"""
     wins.csv
@@ -195,15 +241,15 @@ WINS: Final = list_columns(f"""
 TAKES: Final = list_columns(f"""
     takes.csv
     bot | Bot
-    round | Round | count | The round of the game, 1 to 4; empty for all rounds.
-    action | Action | count | Which of the bot's actions in the round the take was, from 1 on; \
+    round | Round | count? | The round of the game, 1 to 4; empty for all rounds.
+    action | Action | count? | Which of the bot's actions in the round the take was, from 1 on; \
         empty for all.
     takes | Takes | count | How many takes there were.
     share | Share | share | Their share of the bot's takes in this round; in a whole round's row, \
         of all.
     share_low share_high | Share | share | The 95 % interval of a share (Wilson).
     cards | Cards | number | The mean number of cards that a take brought.
-    cards_low cards_high
+    cards_low cards_high | | number
     gain | Gain | number | Points by which a take made its pile worth more, on average.
     gain_low gain_high | Gain | number | {MEAN_END}
     """)
@@ -213,9 +259,9 @@ CARDS: Final = list_columns("""
     card | Card | text | A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C.
     games | Games | count
     played | Played | number | Cards of this kind that it played in a game, on average.
-    played_low played_high
+    played_low played_high | | number
     taken | Taken | number | Cards of this kind that it took in a game, on average.
-    taken_low taken_high
+    taken_low taken_high | | number
     won | Won | share | The score of the bot that took such a card, counted by cards. It goes with \
         the card, and need not come from it: who is ahead takes better cards.
     won_low won_high | Won | share | The 95 % interval of this share, by pairs of games.
@@ -246,26 +292,32 @@ TIMINGS: Final = list_columns("""
     cpu_p99 | Time, 99 % | seconds | 99 of 100 decisions took at most these seconds.
     cpu_max | Slowest | seconds | Seconds of the processor for the longest decision.
     wall_mean | Wall time | seconds | Mean seconds of a decision by the wall clock.
-    wall_p99 | | | The same as `cpu_p99` by the wall clock.
+    wall_p99 | | seconds | The same as `cpu_p99` by the wall clock.
     wall_max | Slowest, wall | seconds | Seconds of the longest decision by the wall clock.
+    """)
+UNRESOLVED: Final = list_columns("""
+    -
+    bot
+    opponent
+    further_pairs | | count?
     """)
 GAMES: Final = list_columns("""
     games.csv
     bot | | | The label of the bot that sat in `seat`.
     opponent | | | The label of the bot in the other seat.
-    pair | | | The number of the deal in this pairing, from 0 on.
-    seat | | | The seat of `bot`: seat 0 begins rounds 1 and 3.
+    pair | | count | The number of the deal in this pairing, from 0 on.
+    seat | | count | The seat of `bot`: seat 0 begins rounds 1 and 3.
     winner | | | The label of the winner; empty for a draw.
     win_type | | | How the game ended: city, points, tiebreak, forfeit or draw.
-    points | | | The points of `bot` when the game ended (R12 to R15).
-    opponent_points | | | Those of the opponent.
-    plies | | | How many actions were played.
+    points | | count | The points of `bot` when the game ended (R12 to R15).
+    opponent_points | | count | Those of the opponent.
+    plies | | count | How many actions were played.
     fault | | | What the loser of a forfeit did wrong; else empty.
     """)
 LEAGUE: Final = list_columns("""
     league.csv
     bot | Bot | text | Its name; the page behind it has its versions and games.
-    rank | Rank | count | Its place among the active ones; empty before its first games.
+    rank | Rank | count? | Its place among the active ones; empty before its first games.
     version | Version | count | Of the bytes that were submitted under the name.
     owner | Owner | text | Who submitted it.
     elo | Elo | elo | By all pairs ever played; the panel's mean is fixed.
@@ -276,11 +328,17 @@ LEAGUE: Final = list_columns("""
     pairs | Pairs | count | Deals that it has played, each twice.
     note | Note | text | What its owner has to know.
     state | | | Whether it is active, or suspended for its faults.
-    best_version | | | The version with the highest Elo of the name.
-    days | | | On how many days the name was submitted (UTC).
-    faults | | | Of all versions of the name.
+    best_version | | count? | The version with the highest Elo of the name.
+    days | | count | On how many days the name was submitted (UTC).
+    faults | | count | Of all versions of the name.
     """)
 
+
+TABLES: Final[Mapping[str, TableColumns]] = {
+    one.file.removesuffix(".csv"): one
+    for one in (STANDINGS, HEAD_TO_HEAD, WIN_TYPE_TABLE, VERDICTS, WINS, TAKES, CARDS)
+}
+"""The tables that are made of counted games, by the names of their files."""
 
 _DEAL_END: Final = "The 95 % interval by deals; that of the first row is adjusted for stopping."
 DIFFERENCES: Final = list_columns(f"""
@@ -294,7 +352,7 @@ DIFFERENCES: Final = list_columns(f"""
     low high | Difference | change | {_DEAL_END}
     elo | Elo | change | The Elo points by which the old version would have to rise.
     elo_low elo_high | Elo | change | {_DEAL_END}
-    error | | | The standard error of the difference.
+    error | | number | The standard error of the difference.
     """)
 DECIDED: Final = list_columns("""
     decided.csv
@@ -302,8 +360,8 @@ DECIDED: Final = list_columns("""
     old_game | Old version's game | text | The game on the same deal.
     ply | Ply | count | The first at which the two games differ.
     opponent
-    pair | | | The number of the deal.
-    seat | | | The seat of the new version.
+    pair | | count | The number of the deal.
+    seat | | count | The seat of the new version.
     new_score | New | number | What the new version scored: 1, 1/2 or 0.
     old_score | Old | number | What the old version scored.
     new_type | New, by | text | How the new version's game ended.
@@ -329,9 +387,9 @@ ABLATION: Final = list_columns(f"""
     measure | | | What is measured: how games end, seat 0, margin, spread, length.
     bot | | | Of the measure spread, the strongest bot.
     opponent | | | Of the measure spread, the weakest bot.
-    pairs | | | Pairs of each pairing.
-    games | | | Games of the run.
-    forfeits | | | Forfeits among them.
+    pairs | | count? | Pairs of each pairing.
+    games | | count | Games of the run.
+    forfeits | | count | Forfeits among them.
     same_deals | | | Whether the games have the deals of the base: yes or no.
     value | Value | number | The measure under these rules.
     value_low value_high | Value | number | {MEAN_END}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,10 +20,14 @@ from arena.tables import counted
 from arena.tables.findings import Findings, Misfit, Unbounded
 from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Row, read_batches
+from arena.tables.table_columns import TABLES
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def share_out(pairs: Ints, limit: int) -> Ints:
@@ -146,6 +150,10 @@ class Tables:
     def by_name(self) -> dict[str, Columns]:
         """The tables by the names of their files."""
         return {name: one for name, one in vars(self).items() if isinstance(one, Columns)}
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """Return the table of this name as a DataFrame."""
+        return TABLES[name].frame(getattr(self, name))
 
 
 def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:

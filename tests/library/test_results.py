@@ -62,6 +62,19 @@ def test_a_table_is_what_its_file_holds(folder: Path, name: str) -> None:
     assert len(table) > 0
 
 
+def test_a_column_has_one_type_whatever_its_values(folder: Path) -> None:
+    """With and without forfeits or draws, and rated from games of which win type and seat lack."""
+    loud, names = arena.open(folder), [*TABLES, "verdicts", "unresolved"]
+    quiet = arena.run(["greedy", "uniform"], pairs=1, seed=7, progress=False)
+    assert quiet.faults.empty
+    types = {name: getattr(loud, name).dtypes.to_dict() for name in names}
+    assert {name: getattr(quiet, name).dtypes.to_dict() for name in names} == types
+    rated = arena.rate(loud.games[["bot", "opponent", "winner"]]).tables
+    assert rated["win_types"][["seat", "forfeits"]].isna().all(axis=None)
+    for name, table in rated.items():
+        assert table.dtypes.to_dict() == types[name], name
+
+
 def test_results_are_shown_as_a_table(folder: Path) -> None:
     """In a terminal as `arena run` prints it, in a notebook as HTML in which labels are text."""
     results = arena.open(folder)

@@ -11,6 +11,7 @@ from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.store.store import Store
 from arena.tables.run_games import Row
+from arena.tables.table_columns import TABLES
 from arena.tables.win_tables import make_win_tables
 from arena.tournament import plan
 from arena.tournament.match import GameResult
@@ -76,7 +77,9 @@ def tables_of(
     store = store_of(rows)
     tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
     store.close()
-    return SimpleNamespace(**{name: table.frame for name, table in vars(tables).items()})
+    return SimpleNamespace(
+        **{name: TABLES[name].frame(table) for name, table in vars(tables).items()}
+    )
 
 
 def store_of(rows: Sequence[Row]) -> Store:

@@ -20,7 +20,16 @@ from arena.statistics.wording import give_ranks
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
 from arena.tables import counted, losses, table_columns
-from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES, TableColumns
+from arena.tables.table_columns import (
+    HEAD_TO_HEAD,
+    LOSS_COLUMNS,
+    STANDINGS,
+    TIMINGS,
+    VERDICTS,
+    WIN_TYPE_TABLE,
+    WIN_TYPES,
+    TableColumns,
+)
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
@@ -63,11 +72,12 @@ def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) 
 
 def rank(sides: counted.Sides, field: Field) -> pd.DataFrame:
     verdicts = counted.list_verdicts(field)
-    return counted.make_standings(counted.rank_field(sides, field, field.labels, verdicts)).frame
+    rows = counted.rank_field(sides, field, field.labels, verdicts)
+    return STANDINGS.frame(counted.make_standings(rows))
 
 
 def verdicts_of(field: Field) -> pd.DataFrame:
-    return counted.make_verdicts(counted.list_verdicts(field)).frame
+    return VERDICTS.frame(counted.make_verdicts(counted.list_verdicts(field)))
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -119,7 +129,7 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     sides = counted.make_sides(PAIRINGS, store.count().tallies)
     totals = store.count().pair_totals
     residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
-    table = counted.make_head_to_head(sides, PAIRINGS, totals, residuals).frame
+    table = HEAD_TO_HEAD.frame(counted.make_head_to_head(sides, PAIRINGS, totals, residuals))
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
     assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
@@ -134,7 +144,8 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
 
 def test_win_types_are_counted_by_seat(store: Store) -> None:
     """The seat is that of the row's bot."""
-    table = counted.make_win_types(counted.make_sides(PAIRINGS, store.count().tallies)).frame
+    sides = counted.make_sides(PAIRINGS, store.count().tallies)
+    table = WIN_TYPE_TABLE.frame(counted.make_win_types(sides))
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
     b0 = row(table, bot="b", seat=0)
@@ -197,7 +208,9 @@ def test_timings_are_those_of_the_decisions() -> None:
         for _ in range(count):
             timing.add(Spent(2 * seconds, seconds))
     quick.add(Spent(0.5, 0.25))
-    table = make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"]).frame
+    table = TIMINGS.frame(
+        make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"])
+    )
     assert list(table["bot"]) == ["quick", "slow"]
     slow = row(table, bot="slow")
     assert (slow["decisions"], slow["cpu_max"], slow["wall_max"]) == (1000, 1.0, 2.0)

@@ -12,6 +12,7 @@ from arena.statistics.cycles import Field
 from arena.store.store import Store
 from arena.tables import counted
 from arena.tables.summary import format_standings, plain_rows
+from arena.tables.table_columns import STANDINGS
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
@@ -36,7 +37,7 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels, unrated)
     rows = counted.rank_field(sides, field, field.labels, counted.list_verdicts(field))
-    return counted.make_standings(rows).frame
+    return STANDINGS.frame(counted.make_standings(rows))
 
 
 A_B = games([0, 0, 1, 0])

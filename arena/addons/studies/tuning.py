@@ -243,9 +243,7 @@ class Tuning:
     @property
     def candidates(self) -> pd.DataFrame:
         """The settings that were tried, the best first (candidates.csv)."""
-        import pandas as pd
-
-        return pd.DataFrame([one.cells for one in self.tried], columns=CANDIDATES.names)
+        return CANDIDATES.frame([one.cells for one in self.tried])
 
     @property
     def warnings(self) -> list[str]:

@@ -37,7 +37,7 @@ from arena.reports.win_section import (
     wins_section,
 )
 from arena.statistics.wording import as_sentence
-from arena.store.columns import Columns
+from arena.store.columns import Columns, is_known
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -351,8 +351,9 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
         standings_section(tables.standings, tables.verdicts, found, None),
         pairings_section(tables.head_to_head, tables.verdicts, labels, found),
     ]
-    if rated.is_typed:
-        sections.append(wins_section([win_type_table(tables.win_types)], tables.standings))
+    typed = [one.where(is_known(one["forfeits"])) for one in (tables.win_types, tables.standings)]
+    if len(typed[0]):
+        sections.append(wins_section([win_type_table(typed[0])], typed[1]))
     sections += _list_sections(lists, rated)
     title = f"Ratings of {counted(len(labels), 'bot')}"
     ladder = make_ladder(tables.standings, tables.verdicts, [])

@@ -12,18 +12,18 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256 as sha256_of
-from itertools import combinations
+from itertools import combinations, repeat
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from arena.entries.entry import Identity
-from arena.errors import InputError, counted
+from arena.errors import InputError, counted, name_some
 from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.intervals import Bools, Ints
-from arena.store.columns import Columns
+from arena.store.columns import EMPTY, Columns
 from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
@@ -47,17 +47,14 @@ class RatedLists(NamedTuple):
     """The ratings of the bots of some lists of games, with their tables and notes.
 
     `names` are the names of each list's bots here, by label; `units` are the numbers of pairs and
-    of single games. `is_typed` says whether the win type of every game is known, `is_seated`
-    whether its seats are, and `notes` say which bots were joined or separated and which games were
-    left out.
+    of single games. `notes` say which bots were joined or separated, which games were left out,
+    and whose games lack a win type: the tables have none for these bots.
     """
 
     tables: Tables
     counts: Counts
     names: Sequence[Mapping[str, str]]
     units: tuple[int, int]
-    is_typed: bool
-    is_seated: bool
     notes: Sequence[str]
 
     @property
@@ -96,13 +93,18 @@ def rate_lists(
     how = {"even": all(one.even for one in lists), "looks": any(one.looks for one in lists)}
     ranking = make_ranking(pairings, met, counts, read_anchors(anchor, met), **how)
     tables = make_tables(pairings, counts, ranking)
-    untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
-    if untyped:
-        why = f"{untyped:,} of {len(games):,} have no win_type"
-        notes.append(f"no table says how games were won: {why}")
-    known = not untyped, bool((games["seat"] != UNKNOWN).all())
-    tables = _blank(tables, *known, is_scored=bool(games["margin"].notna().all()))
-    return RatedLists(tables, counts, names, (pairs, len(games) - 2 * pairs), *known, notes)
+    untyped = games[(games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)]
+    if len(untyped):
+        whose = {*untyped[["bot", "opponent"]].to_numpy().ravel()}
+        who = (
+            "games"
+            if len(whose) == len(met)
+            else f"games of {name_some([one for one in met if one in whose])}"
+        )
+        why = f"{len(untyped):,} of {len(games):,} have no win_type"
+        notes.append(f"no table says how {who} were won: {why}")
+    tables = _blank(tables, untyped, games[games["margin"].isna()], games["seat"])
+    return RatedLists(tables, counts, names, (pairs, len(games) - 2 * pairs), notes)
 
 
 def name_bots(
@@ -312,17 +314,25 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     return counts, int((ends != MISSING).all(axis=1).sum())
 
 
-def _blank(tables: Tables, is_typed: bool, is_seated: bool, *, is_scored: bool) -> Tables:
-    """Return tables with empty cells for data that the lists lack: win types, seats, margins."""
-    types = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()] * (not is_typed)
-    unknown = {*types, *["mean_margin"] * (not is_scored)}
+def _blank(tables: Tables, untyped: pd.DataFrame, unscored: pd.DataFrame, seats: Any) -> Tables:
+    """Return tables with empty cells for what games of a bot lack: win types, margins, seats."""
+    types = *(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()
     changed: dict[str, Any] = {}
     for name in ("standings", "head_to_head", "win_types"):
         table: Columns = getattr(tables, name)
-        nothing = np.full(len(table), np.nan)
-        changed[name] = table.put(**dict.fromkeys(unknown & {*table.names}, nothing))
-    if not is_seated:
-        seats = WIN_TYPE_TABLE.frame(changed["win_types"])
-        own = seats.groupby("bot", as_index=False).sum(min_count=1)
-        changed["win_types"] = Columns.of(own.assign(seat=math.nan)[WIN_TYPE_TABLE.names])
+        for games, unknown in ((untyped, types), (unscored, ["mean_margin"])):
+            met = {*map(frozenset, games[["bot", "opponent"]].to_numpy())}
+            if name != "head_to_head":
+                met = {frozenset([label]) for two in met for label in two}
+            rows = table.rows(["bot", "opponent"][: 1 + (name == "head_to_head")])
+            lacks = np.array([frozenset(row) in met for row in rows], np.bool_)
+            own = {one: table[one] for one in unknown if one in table.names}
+            blank = (EMPTY if cells.dtype.kind == "i" else np.nan for cells in own.values())
+            cells = map(np.where, repeat(lacks), blank, own.values())
+            table = table.put(**dict(zip(own, cells, strict=True)))
+        changed[name] = table
+    if (seats == UNKNOWN).any():
+        of_bots = WIN_TYPE_TABLE.frame(changed["win_types"]).groupby("bot", as_index=False)
+        own_rows = of_bots.sum(min_count=1).assign(seat=math.nan)
+        changed["win_types"] = Columns.of(own_rows[WIN_TYPE_TABLE.names])
     return replace(tables, **changed)

@@ -55,7 +55,7 @@ def test_several_runs_and_a_list_are_rated_together(arena: Arena, runs: Path) ->
     assert done.stdout.startswith("30 games of 4 bots: 14 pairs and 2 single games\n")
     assert done.stderr.splitlines() == [
         "note: 8 games there twice, by seed and pair: counted once",
-        "note: no table says how games were won: 1 of 30 have no win_type",
+        "note: no table says how games of greedy and new were won: 1 of 30 have no win_type",
     ]
     report = (runs / "out" / "report.md").read_text()
     assert "| mine.csv | 2 |" in report

@@ -131,10 +131,14 @@ def test_games_of_a_bot_with_itself_say_nothing() -> None:
 
 @pytest.mark.slow
 def test_what_a_list_does_not_say_is_empty() -> None:
-    """Wins by type, where one game has none; who began; margins."""
-    rated = rate_lists([listed(("a", "b", "a", "city"), ("a", "b", "b", ""), more=("win_type",))])
-    assert not rated.is_typed
-    assert not rated.is_seated
+    """Wins by type of the bots with a game that has none, but not of others; seats; margins."""
+    games = ("a", "b", "a", "city"), ("a", "b", "b", "")
+    rated = rate_lists([listed(*games, ("c", "d", "c", "city"), more=("win_type",))])
+    assert rated.notes[0] == "no table says how games of a and b were won: 1 of 3 have no win_type"
+    for name in ("standings", "head_to_head", "win_types"):
+        cities = rated.tables.frame(name).set_index("bot")["city_wins"]
+        assert cities.dropna().to_dict() == {"c": 1, "d": 0}, name
+    rated = rate_lists([listed(*games, more=("win_type",))])
     standings = rated.tables.frame("standings")
     assert standings["wins"].tolist() == [1, 1]
     assert standings[["city_wins", "forfeits", "mean_margin"]].isna().all(axis=None)

@@ -7,6 +7,7 @@ seats swapped. A pair under changed rules is compared with the pair of the same 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -90,6 +91,11 @@ class Measure(NamedTuple):
     def shown(self, estimate: Estimate) -> Estimate:
         """Return an estimate as it is shown: a share in per cent."""
         return estimate.scaled(100 if self.is_share else 1, self.digits)
+
+    def widened(self, change: Estimate, ends: int) -> Estimate:
+        """Return a shown change as one of so many; that of a share is from -100 to 100."""
+        wide, most = change.widened(ends), 100.0 if self.is_share else math.inf
+        return wide._replace(low=max(wide.low, -most), high=min(wide.high, most))
 
 
 def _ended(*win_types: str) -> Ints:
@@ -234,7 +240,7 @@ class Ablation:
             if measure.name != SPREAD and None not in one.changes[number].cells
         ]
         ends = 2 * len(known) + 1
-        return [Effect(measure, place, one.widened(ends)) for measure, place, one in known]
+        return [Effect(measure, place, measure.widened(one, ends)) for measure, place, one in known]
 
     @property
     def clearest(self) -> Effect | None:

@@ -251,6 +251,12 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
         assert effect_headlines.judge(found, truths | {("city", 1): truth}) == wrong
     tiny = made({"a": {"city": Estimate(0.0003, 0.0002, 0.0004, 0.00005)}})
     assert not any(one.is_sure for one in tiny.effects)  # it is shown as 0
+    wide = made(
+        {"a": {"city": Estimate(0.047, -0.9, 1.0, 0.49), "plies": Estimate(2, -90, 94, 47)}}
+    )
+    ends = {one.measure.name: (one.change.low, one.change.high) for one in wide.effects}
+    assert ends["city"] == (-100.0, 100.0)  # a share has bounds
+    assert ends["plies"][1] > 100
 
 
 def test_what_is_not_sure_is_not_said_to_be() -> None:

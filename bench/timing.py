@@ -12,8 +12,8 @@ from time import perf_counter
 from timeit import Timer
 from typing import Any
 
-from arena.lanes.cleanup import count_cores
-from arena.lanes.meter import read_status
+from arena.processes import read_status
+from arena.threads import count_cores
 
 Work = Callable[[], object]
 

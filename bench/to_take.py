@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from arena.entries.resolve import resolve
-from arena.lanes.cleanup import count_cores
+from arena.threads import count_cores
 from bench.values import Floats
 from bots.champion import features_to_take
 from engine import STANDARD, Setup, State, outcome

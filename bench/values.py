@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from arena.entries.resolve import resolve
-from arena.lanes.cleanup import count_cores
+from arena.threads import count_cores
 from bots.champion import Cities, Role, Weights
 from engine import CITY, STANDARD, SUPPORTS, State
 from engine.cards import VALUES, counts

@@ -21,8 +21,8 @@ from tests import ROOT
 Imports = dict[str, frozenset[str]]
 
 FLAT = (
-    *("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.removed", "arena.rl"),
-    *("arena.threads", "arena.tokens"),
+    *("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.processes"),
+    *("arena.removed", "arena.rl", "arena.threads", "arena.tokens"),
 )
 """The modules beside the rooms."""
 

@@ -34,12 +34,12 @@ from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.errors import blaming_machine, counted
 from arena.lanes.bubblewrap import require_jail
-from arena.lanes.cleanup import killing_orphans
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
+from arena.processes import killing_orphans
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Distribution
 from engine import STANDARD, Rules, sample

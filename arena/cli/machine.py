@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.errors import InputError, escape
-from arena.lanes.cleanup import count_cores, machine_cores
+from arena.threads import count_cores, machine_cores
 from arena.tournament.versions import DISTRIBUTION
 
 EXTRAS: Final = {

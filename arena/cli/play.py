@@ -146,8 +146,8 @@ def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
 
     if venue.kind != "local" or tournament.limits == Limits():
         return
-    from arena.lanes.cleanup import count_cores
     from arena.runs.progress_bar import format_duration
+    from arena.threads import count_cores
     from arena.tournament.tournament import longest_seconds
 
     most = format_duration(longest_seconds(tournament, venue.workers or count_cores()))

@@ -180,7 +180,8 @@ def stoppable(out: Path | None) -> Iterator[None]:
 
     Processes that bots have left are this program's children from now on.
     """
-    from arena.lanes.cleanup import adopt_orphans, interrupt_on_termination
+    from arena.lanes.signals import interrupt_on_termination
+    from arena.processes import adopt_orphans
     from arena.runs.run import Interrupted
 
     adopt_orphans()

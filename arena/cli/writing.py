@@ -105,7 +105,7 @@ def check(
     from arena.check.sparring import CutShort
     from arena.entries.resolve import resolve
     from arena.lanes.bubblewrap import find_bubblewrap
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.processes import adopt_orphans
 
     entry = resolve(bot)
     if entry.lane == "remote":

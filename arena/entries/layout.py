@@ -18,9 +18,8 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from arena.errors import Exhausted, blaming_machine
+from arena.processes import FOLDER_VARIABLE
 
-FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
-"""The environment variable that marks a process as started for a bot."""
 _NAME = "files-"  # prefix of the name of a folder with a bot's files
 _CACHE = "__pycache__"
 _READ, _EXECUTE = 0o444, 0o555

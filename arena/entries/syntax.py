@@ -14,8 +14,8 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
+from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
 from arena.entries import source_reader
@@ -146,27 +146,27 @@ def _broken() -> ArenaError:
 
 def _run(words: list[str], sources: Mapping[str, bytes], patience: float) -> tuple[bytes, int]:
     """Return the reader's answer, cut just above `_MOST_ANSWER` bytes, and its exit status."""
-    from subprocess import DEVNULL, PIPE, Popen  # here: it takes 10 ms, and few bots need it
+    from subprocess import DEVNULL, PIPE  # here: it takes 10 ms, and few bots need it
+
+    from arena.processes import Child
 
     command = [sys.executable, "-I", "-S", "-B", source_reader.__file__, *words]
-    with blaming_machine("no process can be started"):
-        process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    end = threading.Timer(patience, process.kill)
+    with TemporaryFile() as given, blaming_machine("no process can be started"):
+        given.write(b"%b\n" % b" ".join(b"%d" % len(source) for source in sources.values()))
+        given.writelines(sources.values())
+        given.seek(0)
+        child = Child(command, stdin=given, stdout=PIPE, stderr=DEVNULL)
+    assert child.stdout is not None
+    end = threading.Timer(patience, child.kill)
     end.daemon = True
     try:
         end.start()
-        with suppress(BrokenPipeError), process.stdin as pipe:  # it may end before reading all
-            pipe.write(b"%b\n" % b" ".join(b"%d" % len(source) for source in sources.values()))
-            pipe.writelines(sources.values())
-        with process.stdout as pipe:
+        with child.stdout as pipe:
             answer = pipe.read(_MOST_ANSWER + 1)
-        return answer, process.wait()  # its pipe is closed: it ends if it writes more
+        return answer, child.wait()  # its pipe is closed: it ends if it writes more
     finally:
         end.cancel()
-        process.kill()
-        process.wait()
+        child.end()
 
 
 def _renew_lock() -> None:

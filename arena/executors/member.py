@@ -28,11 +28,11 @@ from arena.executors.answers import (
     read_answer,
 )
 from arena.executors.log import Line, RunLog
-from arena.lanes.cleanup import remove_folder
 from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.meter import find_below, find_children, read_clock
 from arena.lanes.process import MOST_PROCESSES
+from arena.lanes.scratch import remove_folder
+from arena.processes import find_below, find_children, read_clock
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 
@@ -79,7 +79,7 @@ class Member:
             theirs.close()
             for descriptor in (memory, told):
                 os.close(descriptor)
-        self.pid = self._program.process.pid
+        self.pid = self._program.pid
         self.socket.settimeout(START)  # do not wait for ever for a worker that does not read
         self._player: list[int] = []
         self._answers = 0  # so often, a batch was begun or results have come
@@ -196,14 +196,14 @@ class Member:
 
     def kill(self) -> None:
         """Kill the worker and all processes that it has started."""
-        self._program.kill()
+        self._program.end()
 
     def bury(self) -> str:
         """Kill what is left of the worker and its bots, remove its files; return how it ended."""
         with suppress(subprocess.TimeoutExpired):
-            self._program.process.wait(_EXIT_PATIENCE)
+            self._program.wait(_EXIT_PATIENCE)
         self.kill()
-        self.status = self._program.process.wait()
+        self.status = self._program.wait()
         said = self._program.last_words()
         self.words = self.words or said
         self._close()
@@ -215,7 +215,7 @@ class Member:
             self.kill()
         self._send(process.END)
         with suppress(subprocess.TimeoutExpired):
-            self._program.process.wait(_END_PATIENCE)
+            self._program.wait(_END_PATIENCE)
         self.bury()
 
     def _close(self) -> None:

@@ -24,11 +24,11 @@ from arena.entries.entry import Entry
 from arena.entries.layout import renew_all
 from arena.errors import Unreachable
 from arena.executors.log import Reporter, log_fault
-from arena.lanes.cleanup import adopt_orphans
 from arena.lanes.evidence import Output
 from arena.lanes.faults import KINDS, Forfeit, one_line
 from arena.lanes.limits import Budget
 from arena.lanes.process import BotProcess, bot_process
+from arena.processes import adopt_orphans
 from arena.tournament.keys import Venue
 from arena.tournament.match import (
     Asking,

@@ -29,13 +29,13 @@ from arena.executors.answers import (
 )
 from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker, play_here
-from arena.lanes.cleanup import FOLDER_VARIABLE, kill_orphans
 from arena.lanes.confine import die_with
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
 from arena.lanes.meter import read_held
+from arena.processes import FOLDER_VARIABLE, kill_orphans
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played, gather_times

@@ -31,7 +31,6 @@ from arena.lanes.bubblewrap import (
     devices,
     find_bubblewrap,
 )
-from arena.lanes.cleanup import machine_cores
 from arena.lanes.evidence import ROOT
 from arena.lanes.libraries import (
     find_libraries,
@@ -48,6 +47,7 @@ from arena.lanes.root import HOME, lay_out, outermost, placed
 from arena.lanes.scratch import once
 from arena.lanes.syscalls import make_filter, make_watch
 from arena.lanes.warm import warm
+from arena.threads import machine_cores
 
 USER = 1000
 """The user id inside a jail with a user namespace; outside it is the caller's own."""

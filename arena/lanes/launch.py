@@ -22,14 +22,13 @@ from arena.lanes.bubblewrap import (
     free_user,
     user_namespace,
 )
-from arena.lanes.cleanup import FOLDER_VARIABLE, start_child, wait_for
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import USER, confining, filters, jail_words
 from arena.lanes.limits import Limits
-from arena.lanes.meter import find_below
 from arena.lanes.root import HOME
 from arena.lanes.scratch import base_of, hiding, once
+from arena.processes import FOLDER_VARIABLE, Child
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
@@ -65,11 +64,11 @@ class Launch(NamedTuple):
     first: bytes = b""
     layout: Layout | None = None
 
-    def popen(self, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    def popen(self) -> Child:
         """Return the started process, with a pipe for each of its streams.
 
-        `before` are words put before the command. Raises OSError if it cannot be started, and
-        Forfeit if the bot's files cannot be copied into place.
+        Raises OSError if it cannot be started, and Forfeit if the bot's files cannot be copied into
+        place.
         """
         try:
             if self.layout:
@@ -80,15 +79,14 @@ class Launch(NamedTuple):
         process_input = open(ours, "wb", buffering=0)  # noqa: SIM115
         try:
             process_input.write(self.first)  # there before the process, which may end at once
-            process = start_child(
-                [*before, *self.words],
+            process = Child(
+                self.words,
                 stdin=theirs,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 cwd=self.folder,
                 env=self.environment,
-                start_new_session=True,
             )
         except BaseException:
             process_input.close()
@@ -170,29 +168,18 @@ def _environment(home: str) -> dict[str, str]:
 _MOST_WORDS = 2000  # bytes of a program's standard error that are read
 
 
-class Program:
+class Program(Child):
     """A child process that runs a Python program of the arena; its standard error is kept.
 
     It executes a `statement` in a session of its own. The folders of `path` come after Python's own
-    modules, and before site-packages, where another arena may be installed. `pipes` are options of
+    modules, and before site-packages, where another arena may be installed. `options` are those of
     `subprocess.Popen` for its streams, descriptors, folder and environment.
     """
 
-    def __init__(self, statement: str, path: Sequence[str] = (ROOT,), **pipes: Any) -> None:
+    def __init__(self, statement: str, path: Sequence[str] = (ROOT,), **options: Any) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = start_child(
-            [sys.executable, "-P", "-c", _BEGIN.format(path=[*path], statement=statement)],
-            stderr=self._complaints,
-            start_new_session=True,
-            **pipes,
-        )
-
-    def kill(self) -> None:
-        """Kill it and all processes below it, and wait for their ends."""
-        family = find_below(self.process.pid) if self.process.poll() is None else []
-        self.process.kill()
-        self.process.wait()
-        wait_for(family)
+        words = [sys.executable, "-P", "-c", _BEGIN.format(path=[*path], statement=statement)]
+        super().__init__(words, stderr=self._complaints, **options)
 
     def last_words(self) -> str:
         """Return the line in which the ended program explained its end, empty without one.

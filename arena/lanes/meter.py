@@ -5,21 +5,19 @@ from __future__ import annotations
 import mmap
 import os
 import re
-import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+from arena.processes import find_below, read_clock, read_stat, read_status
 from engine.strategy import Spent
 
 _PROC = Path("/proc")
 _KIB = 1 << 10
 _INODE = 1 << 10  # bytes of kernel memory for each file of a file system in memory
 _SHARES = ("Pss_Anon", "Pss_Shmem", "SwapPss")
-_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # 0.1 ms, not 10
 _PAGE = mmap.PAGESIZE
 _MOST_GAMES = 1 << 20
 
@@ -47,28 +45,6 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
     return Usage(len(below), memory)
 
 
-def find_below(pid: int) -> list[int]:
-    """Return the ids of a process's descendants, each after its parent."""
-    found = [pid]
-    for parent in found:
-        found += find_children(parent)
-    return found[1:]
-
-
-def find_children(pid: int) -> list[int]:
-    """Return the ids of a process's children, an empty list if it has ended."""
-    children: list[int] = []
-    if not _LISTS_CHILDREN:
-        import psutil
-
-        with suppress(psutil.Error):
-            children += [process.pid for process in psutil.Process(pid).children()]
-    with suppress(OSError):  # it has ended
-        for thread in os.scandir(f"{_PROC}/{pid}/task"):
-            children += map(int, Path(thread, "children").read_text().split())
-    return children
-
-
 def _resident(pid: int) -> int:
     """Return the resident memory of a process in bytes, including shared pages."""
     with suppress(OSError, ValueError, IndexError):
@@ -83,17 +59,6 @@ def _resident(pid: int) -> int:
 def _tables(pid: int) -> int:
     """Return the bytes of a process's page tables."""
     return int(read_status(pid).get("VmPTE", "0").split()[0]) * _KIB
-
-
-def read_status(pid: int) -> dict[str, str]:
-    """Return the fields of /proc/PID/status by name, none if the process has ended.
-
-    A process that is ending (a zombie) has no fields about its memory.
-    """
-    with suppress(OSError):
-        text = (_PROC / str(pid) / "status").read_text(errors="replace")
-        return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    return {}
 
 
 def _shared_out(pids: list[int], folder: int) -> int:
@@ -199,36 +164,21 @@ class Room:
                 self.games = max(1, min(self.games, left))
 
 
-READS_CLOCKS = sys.platform == "linux" and hasattr(time, "clock_gettime")
-"""Whether one system call reads the processor time of another process (Linux)."""
-
 _PAUSE = 0.3  # seconds between two readings that show that this process itself was stopped
 _WAITED = 0.005  # seconds of a turn without work of the main process: others are then read
 _STALE = 0.05  # seconds after which all processes are read again
-_PROCESS_CLOCK = 2  # the kernel's CPUCLOCK_SCHED, in the id of a clock
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 class Meter:
     """Reads the processor time, in seconds, of a process and all its descendants.
 
-    `main` is the process that works most, which can be read without reading the others. `used`
-    returns the time of their control group, 0 without one; it is all of it if they are `jailed`,
-    which cannot leave the group. `works` is whether this system reports the time of other
-    processes at all.
+    `main` is the process that works most, which can be read without reading the others. `works` is
+    whether this system reports the time of other processes at all.
     """
 
-    def __init__(
-        self,
-        pid: int,
-        main: int | None = None,
-        used: Callable[[], float] = float,
-        *,
-        jailed: bool = False,
-    ) -> None:
+    def __init__(self, pid: int, main: int | None = None) -> None:
         self.pid = pid
-        self.used = used
-        self.jailed = jailed
         self.main = main or pid
         self.works = read_clock(self.main) is not None
         self._others = 0.0
@@ -243,18 +193,15 @@ class Meter:
         return self._last
 
     def look(self) -> float:
-        """Read and return the time of all processes, including ended ones."""
+        """Read and return the time of all processes, including ended ones for which others waited.
+
+        It takes 0.1 ms for each process.
+        """
         self.looked = perf_counter()
-        total = self.used()
-        if not (total and self.jailed):
-            total = max(total, self._sum_up())
+        pids = self.pid, *find_below(self.pid)
+        total = sum((read_clock(pid) or 0.0) + _of_ended_children(pid) for pid in pids)
         self._others = max(self._others, total - (read_clock(self.main) or 0.0))
         return self.read()
-
-    def _sum_up(self) -> float:
-        """Return the time of the processes found one by one: 0.1 ms for each of them."""
-        pids = self.pid, *find_below(self.pid)
-        return sum((read_clock(pid) or 0.0) + _of_ended_children(pid) for pid in pids)
 
 
 class Stopwatch:
@@ -304,21 +251,6 @@ class Stopwatch:
         return spent
 
 
-def read_clock(pid: int) -> float | None:
-    """Return the processor time of one process, None if it has ended."""
-    if READS_CLOCKS:
-        try:
-            return time.clock_gettime(~pid << 3 | _PROCESS_CLOCK)
-        except OSError:
-            return None
-    import psutil
-
-    try:
-        return sum(psutil.Process(pid).cpu_times()[:2])
-    except psutil.Error:
-        return None
-
-
 def _of_ended_children(pid: int) -> float:
     """Return the processor time of a process's children that have ended and were reaped."""
     try:
@@ -326,11 +258,6 @@ def _of_ended_children(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(user) + int(system)) / _TICKS
-
-
-def read_stat(pid: int) -> list[str]:
-    """Return the fields after the name in /proc/PID/stat; raises OSError."""
-    return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
 CLOSED, WAITS = "closed its output", "it waits for more input"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -17,7 +15,6 @@ from arena.addons import hook
 from arena.entries.entry import Entry
 from arena.errors import Exhausted, blaming_machine
 from arena.lanes import host
-from arena.lanes.cleanup import Group, make_group, sweep, wait_for
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import most_processes
@@ -30,7 +27,6 @@ from arena.lanes.meter import (
     Meter,
     Room,
     Stopwatch,
-    find_below,
     find_silence,
     read_held,
     read_usage,
@@ -38,6 +34,7 @@ from arena.lanes.meter import (
 from arena.lanes.pipes import Pipes
 from arena.lanes.root import HOME
 from arena.lanes.scratch import empty_folder
+from arena.processes import Child, find_below, sweep
 from engine import Rules
 from engine.strategy import Spent
 
@@ -93,9 +90,8 @@ class BotProcess:
         self.limits = limits
         self.waiting = waiting
         self.games = 1
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self._pipes = Pipes(None)
-        self._group = Group()
         self._watch: Stopwatch
         self._reset()
 
@@ -169,7 +165,7 @@ class BotProcess:
 
     def _meter(self, pid: int, main: int | None = None) -> Stopwatch:
         """Return a clock for the turns of its processes."""
-        return Stopwatch(Meter(pid, main, self._group.used, jailed=self.launch.jailed))
+        return Stopwatch(Meter(pid, main))
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         """Return the forfeit of a bot whose program failed to start."""
@@ -182,10 +178,9 @@ class BotProcess:
         kind = kind if kind == "params" else "import"
         return Forfeit(kind, message, traceback, output)
 
-    def _popen(self) -> subprocess.Popen[bytes]:
+    def _popen(self) -> Child:
         empty_folder(self.launch.folder)  # nothing of an earlier process may remain
-        self._group = make_group(self.launch.folder)
-        process = self.launch.popen(self._group.joining)
+        process = self.launch.popen()
         self._pipes = Pipes(process, len(self.launch.first))
         return process
 
@@ -352,18 +347,11 @@ class BotProcess:
         """Kill the process and its group, and read its output."""
         process, self._process, self._asked = self._process, None, 0
         if process is None:
-            self._group.remove()  # it could not be started
             return
         self._is_its_own = self._pipes.taken >= len(self.launch.first)
-        family = find_below(process.pid) if process.poll() is None else []
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        self._group.kill()
-        process.wait()
+        process.end(contained=self.launch.contained)
         if not self.launch.contained:  # nothing leaves a pid namespace, or is in it after this
             sweep(self.launch.folder, self.waiting)
-        wait_for(family)
-        self._group.remove()
         self._pipes.close()
 
 

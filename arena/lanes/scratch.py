@@ -20,7 +20,8 @@ from arena.entries.file import replacing
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, require_posix, writing
 from arena.lanes.bubblewrap import IS_ROOT
-from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, signals_held
+from arena.lanes.signals import signals_held
+from arena.processes import sweep
 
 T = TypeVar("T")
 
@@ -63,6 +64,9 @@ def lock_folder(path: Path, busy: str, other: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+RUN: Final = "run-"
+"""The prefix of the names of runs' folders."""
+
 MARKER: Final = "made-by-district-noir-arena"
 """The file that marks a folder as the arena's; a run locks the one in its folder."""
 
@@ -93,8 +97,7 @@ def scratch_folder() -> Iterator[Path]:
                 made.append(_make_folder())
             folder = made[0][0]
             _remove_killed(folder.parent)
-            with groups_of_run(folder.name):
-                yield folder
+            yield folder
         finally:
             _remove_made(made)
     finally:  # also if a signal arrived before it was deferred
@@ -113,6 +116,12 @@ def remove_scratch(folder: Path) -> None:
     """Kill every process that was started for an ended run, and remove the run's folder."""
     remove_folder(folder)
     _remove_home(folder.parent)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, and kill every process that was started for it."""
+    sweep(folder)
+    remove_tree(folder)
 
 
 def _make_folder() -> tuple[Path, int]:

@@ -16,10 +16,10 @@ from zlib import crc32
 
 import numpy as np
 
-from arena.lanes.cleanup import count_cores
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.model import Model
 from arena.statistics.ratings import ELO
+from arena.threads import count_cores
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Until

@@ -16,10 +16,10 @@ import numpy as np
 from arena.check import GAMES, RATING
 from arena.check.sparring import Climb
 from arena.entries.catalogue import ELO as LADDER
-from arena.lanes.cleanup import count_cores
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.ratings import ELO, fit_one
 from arena.statistics.two_bots import pair_scores
+from arena.threads import count_cores
 from arena.tournament.schedule import Pairing
 from bench import ladder
 from bench.studies.fields import score_shares

@@ -32,7 +32,7 @@ from arena.addons.league.league_settings import check_settings, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import REPLACED, Version
 from arena.addons.league.post import Post
-from arena.lanes.cleanup import count_cores
+from arena.threads import count_cores
 
 SEED = 50
 OWNERS, CONNECTIONS, MINUTES, KILLS = 200, 20, 10.0, 100

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import log2
 
-from arena.lanes.cleanup import count_cores
+from arena.threads import count_cores
 from tests.lanes.telling import BITS, WIDTHS, Known, measure
 
 ROUNDS = 50

@@ -11,11 +11,11 @@ from zlib import crc32
 
 import numpy as np
 
-from arena.lanes.cleanup import count_cores
 from arena.statistics.distributions import Floats
 from arena.statistics.model import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
 from arena.tables.headline import RIVAL
+from arena.threads import count_cores
 from bench.studies.truths import CASES, Case, play
 
 SEED = 46

@@ -14,7 +14,7 @@ import pytest
 
 from arena.__main__ import main
 from arena.cli.starting import describe_interruption
-from arena.lanes.cleanup import exit_on_termination, interrupt_on_termination, interrupted_by
+from arena.lanes.signals import exit_on_termination, interrupt_on_termination, interrupted_by
 from arena.runs.run import Interrupted
 from tests.conftest import Arena, start_command
 from tests.rogues import write

@@ -38,7 +38,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     monkeypatch.setattr("arena.runs.run.run", lambda what, *_, **__: calls.append(Asked(what)))
     monkeypatch.setattr("arena.runs.rerun.play_again", play_again)
     monkeypatch.setattr("arena.runs.rerun.probe", lambda *_: [])
-    monkeypatch.setattr("arena.lanes.cleanup.adopt_orphans", lambda: None)
+    monkeypatch.setattr("arena.processes.adopt_orphans", lambda: None)
     return calls
 
 

@@ -19,8 +19,8 @@ from arena.executors.log import QUIET, run_log
 from arena.executors.worker import MOST_GONE, UNSTEADY, Repeats, Worker
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.meter import find_below
 from arena.lanes.process import BotProcess
+from arena.processes import find_below
 from arena.store.store import Store
 from arena.tournament.match import Finished
 from arena.tournament.plan import Chunk, Plan, Played

@@ -107,7 +107,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "here"
     shutil.copytree(made, folder)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("arena.lanes.cleanup.adopt_orphans", lambda: None)
+    monkeypatch.setattr("arena.processes.adopt_orphans", lambda: None)
     local = "arena.executors.local.LocalExecutor"
     monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
     monkeypatch.setattr("arena.executors.worker.play_here", _stop)

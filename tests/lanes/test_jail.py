@@ -24,8 +24,9 @@ from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.confine import DISK, GO, INODES, SOCKETS
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
-from arena.lanes.meter import find_below, read_usage
+from arena.lanes.meter import read_usage
 from arena.lanes.probe import probe
+from arena.processes import find_below
 from engine import STANDARD
 from tests import ROOT, rogues
 from tests.conftest import run_command

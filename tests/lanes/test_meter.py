@@ -69,13 +69,6 @@ def test_all_work_below_a_process_is_seen(program: str) -> None:
     assert readings == sorted(readings)
 
 
-def test_work_outside_of_the_group_is_seen() -> None:
-    """A bot in no jail may leave it, as may one of whose processes the kernel lets none join."""
-    with running(f"import time\n{IN_A_CHILD}{WAIT}") as inner:
-        whole = Meter(inner.pid, used=lambda: 0.001)
-        assert until(lambda: reached(whole, 0.3))
-
-
 def test_a_meter_of_a_process_that_has_ended_keeps_its_last_reading() -> None:
     """So a charge is never negative."""
     with running(WORK.format(seconds=0.1) + WAIT) as whole:

@@ -15,14 +15,6 @@ import pytest
 from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.cleanup import (
-    FOLDER_VARIABLE,
-    children,
-    kill_orphans,
-    start_child,
-    sweep,
-    wait_for,
-)
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
@@ -30,6 +22,15 @@ from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
 from arena.lanes.meter import Held
 from arena.lanes.process import BotProcess, bot_process
+from arena.processes import (
+    FOLDER_VARIABLE,
+    Child,
+    find_children,
+    kill,
+    kill_orphans,
+    read_status,
+    sweep,
+)
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
 from arena.tournament.players import RemotePlayer
@@ -210,25 +211,36 @@ def test_what_a_process_holds_is_read_once_it_has_begun(
 
 
 @pytest.mark.parametrize("adopts", [False, True])
-def test_only_who_adopts_orphans_waits_for_them(
+def test_only_who_adopts_orphans_takes_them_from_the_table_of_processes(
     monkeypatch: pytest.MonkeyPatch, adopts: bool
 ) -> None:
-    """Others are not their parent: in a container whose first process waits for none, a second."""
-    waited: list[object] = []
-    monkeypatch.setattr("arena.lanes.cleanup._adopting", adopts)
-    monkeypatch.setattr("arena.lanes.cleanup._reap", waited.append)
+    """Others are not their parent, but wait for their ends, too."""
+    monkeypatch.setattr("arena.processes._adopting", adopts)
     with subprocess.Popen(["sleep", "60"]) as orphan:
-        wait_for([orphan.pid])
-        assert orphan.wait() == -signal.SIGKILL
-    assert len(waited) == adopts
+        assert kill([orphan.pid])
+        assert (read_status(orphan.pid) == {}) == adopts
+        assert orphan.wait() == (0 if adopts else -signal.SIGKILL)
 
 
 def test_a_child_of_another_thread_is_no_orphan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where several runs or checks go on, the first that ends kills what was left to it alone."""
-    monkeypatch.setattr("arena.lanes.cleanup._adopting", True)
-    others = children()
-    with start_child(["sleep", "60"]) as child, subprocess.Popen(["sleep", "60"]) as orphan:
+    monkeypatch.setattr("arena.processes._adopting", True)
+    others = find_children(os.getpid())
+    with Child(["sleep", "60"]) as child, subprocess.Popen(["sleep", "60"]) as orphan:
         kill_orphans(others)
         assert orphan.wait() in (0, -signal.SIGKILL)  # 0: waited for already
         assert child.poll() is None
-        child.kill()
+        assert child.end() == -signal.SIGKILL
+
+
+def test_the_end_of_a_child_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not looked for again and again; without descriptors of processes it is."""
+    child = Child(["sleep", "0.05"])
+    with monkeypatch.context() as patch:
+        patch.setattr("time.sleep", None)
+        assert child.wait(60) == 0
+    monkeypatch.delattr(os, "pidfd_open")
+    child = Child(["sleep", "60"])
+    with pytest.raises(subprocess.TimeoutExpired):
+        child.wait(0.01)
+    assert child.end() == child.end() == -signal.SIGKILL

@@ -58,7 +58,7 @@ Path("own").mkdir()
 program = worker_process.start(theirs.fileno(), memory, head, Path("own").absolute())
 theirs.close()
 ours.close()
-assert program.process.wait() == 0, program.last_words()
+assert program.wait() == 0, program.last_words()
 """,
 }
 
@@ -196,25 +196,22 @@ BORN = """
 import os, sys
 from pathlib import Path
 from arena.entries.resolve import resolve
-from arena.lanes.cleanup import adopt_orphans, children
+from arena.processes import adopt_orphans, find_children
 from arena.lanes.launch import Program
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from engine import STANDARD
 
-def left():
-    return [*children()]
-
 adopt_orphans()
 if sys.argv[1] == "program":
     child = "import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)"
     program = Program(child + "; print(flush=True); import time; time.sleep(1000)", stdout=-1)
-    program.process.stdout.readline()
-    program.kill()
+    program.stdout.readline()
+    program.end()
 else:
     with bot_process(resolve("greedy", lane="jail"), STANDARD, Limits(), Path.cwd()) as process:
         process.start()
-print(left())
+print(find_children(os.getpid()))
 """
 
 
@@ -254,6 +251,6 @@ def test_a_source_that_no_process_can_read_is_nobodys_fault(
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr("arena.processes.Child", refuse)
     with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
         read_outlines({"mine.py": b"nobody = 'has read this'"})

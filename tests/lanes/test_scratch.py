@@ -21,11 +21,11 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.lanes import scratch
-from arena.lanes.cleanup import exit_on_termination
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
 from arena.lanes.process import BotProcess
 from arena.lanes.scratch import MARKER, scratch_folder
+from arena.lanes.signals import exit_on_termination
 from arena.tournament.thinking import asked
 from engine import STANDARD
 from tests.conftest import run_here

@@ -26,8 +26,8 @@ from arena.addons.cluster.call import play_call, play_chunks, read_answer, write
 from arena.errors import ArenaError, InputError, NoSites, escape, naming, not_installed
 from arena.executors.answers import Garbled, check_refusal
 from arena.executors.log import RunLog, logger
-from arena.lanes.cleanup import count_cores
 from arena.lanes.faults import KINDS
+from arena.threads import count_cores
 from arena.tournament.keys import HERE, PATIENCE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played
 from arena.tournament.timing import Speeds

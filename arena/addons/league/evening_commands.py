@@ -80,7 +80,9 @@ def serve(folder: Path, rest: bool, once: bool, seconds: int | None, **options: 
     """
     from arena.addons.league.inbox import serve as play_on
     from arena.executors.local import open_executor
-    from arena.lanes.cleanup import adopt_orphans, count_cores, exit_on_termination
+    from arena.lanes.signals import exit_on_termination
+    from arena.processes import adopt_orphans
+    from arena.threads import count_cores
 
     adopt_orphans()
     venue = find_venue(options)
@@ -149,7 +151,7 @@ def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options
     """
     from arena.addons.league.final import PAIRS, play_final
     from arena.executors.log import NORMAL, QUIET
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.processes import adopt_orphans
     from arena.runs.run import Interrupted, Playing
 
     adopt_orphans()

@@ -140,7 +140,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
       arena league submit results/club 'greedy(patience=11)' --name patient
     """
     from arena.addons.league.submission import Refused
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.processes import adopt_orphans
 
     name = name or _find_name(bot)
     adopt_orphans()
@@ -187,7 +187,7 @@ def play(
     """
     from arena.addons.league.shown import format_summary, to_document
     from arena.executors.log import NORMAL, QUIET
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.processes import adopt_orphans
     from arena.runs.run import Interrupted
 
     if sum(one is not None for one in (games, seconds, until_precise or None)) > 1:
@@ -250,7 +250,7 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
             data = shown.history(opened, name)
             lines = [*shown.format_history(data)]
         else:
-            from arena.lanes.cleanup import adopt_orphans
+            from arena.processes import adopt_orphans
 
             adopt_orphans()
             found = answer.why(opened, name, find_venue(options), progress=not as_json)

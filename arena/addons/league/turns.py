@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias, TypeVar
 
 from arena.errors import ArenaError, Exhausted, blaming_machine
-from arena.lanes.cleanup import killing_orphans
+from arena.processes import killing_orphans
 
 _Item = TypeVar("_Item")
 _T = TypeVar("_T")

@@ -37,7 +37,7 @@ from arena.addons.league.owner_page import Full, Reception, name_upload
 from arena.addons.league.submission import TooMany
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
-from arena.lanes.cleanup import TERMINATION
+from arena.lanes.signals import TERMINATION
 from arena.reports.front import (
     REPORT_POLICY,
     TOO_LARGE,

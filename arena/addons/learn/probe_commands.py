@@ -69,7 +69,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     from arena.addons.learn.probe_bot import Asked, probe_entry
     from arena.entries.resolve import resolve
     from arena.executors import log
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.processes import adopt_orphans
     from arena.runs.run import Interrupted
 
     victim = resolve(bot)

@@ -28,13 +28,14 @@ from arena.cli.options import LANE, Whole, say
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
-from arena.lanes.cleanup import TERMINATION, adopt_orphans
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
 from arena.lanes.messages import Answer, Choose, End, Hello, Message, New
 from arena.lanes.probe import find_problems
 from arena.lanes.process import MOST_GAMES, BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.signals import TERMINATION
+from arena.processes import adopt_orphans
 from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden
 from engine import STANDARD, EngineError, Rules
 

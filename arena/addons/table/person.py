@@ -113,7 +113,7 @@ def table(port: int, no_browser: bool, results: Path) -> None:
             f"arena table needs {', '.join(missing)}: pip install 'district-noir-arena[table]'"
         )
     from arena.addons.table.server import serve
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.processes import adopt_orphans
 
     def tell(address: str) -> None:
         say(f"{address}\na secret address, to be pasted into a browser; Ctrl-C ends the table")

@@ -26,8 +26,8 @@ from arena.addons.table.session import Hall, Match, Records, Session, TableGame
 from arena.entries.catalogue import STRENGTHS, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
-from arena.lanes.cleanup import TERMINATION
 from arena.lanes.scratch import scratch_folder
+from arena.lanes.signals import TERMINATION
 from arena.reports.front import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart
 from arena.store.html_page import SCRIPTS, STYLE, STYLES, static

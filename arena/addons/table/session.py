@@ -16,9 +16,9 @@ from typing import Any, Final
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, arena_command
-from arena.lanes.cleanup import remove_folder
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
+from arena.lanes.scratch import remove_folder
 from arena.runs.judge_games import describe_judge, review_record
 from arena.store.finished import Game, game_timeline
 from arena.store.timeline import make_timeline

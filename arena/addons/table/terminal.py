@@ -13,9 +13,10 @@ import click
 
 from arena.addons.table.session import LIMITS, Match, Quit, Records, Session
 from arena.errors import escape, quote
-from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.signals import exit_on_termination
+from arena.processes import adopt_orphans
 from arena.store import judge
 from arena.store.board import (
     WIDTH,

@@ -138,7 +138,7 @@ from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
 from arena.check.inspector import Inspection
 from arena.check.item import Item
-from arena.lanes.cleanup import adopt_orphans
+from arena.processes import adopt_orphans
 from tests.addons.league.small import a_league, write_bot
 
 Inspection._repeat = Inspection._rate = lambda self, name: Item(name, "ok", "")

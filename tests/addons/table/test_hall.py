@@ -15,7 +15,7 @@ import pytest
 from arena.addons.table import session
 from arena.addons.table.session import TableGame
 from arena.errors import ArenaError
-from arena.lanes.cleanup import FOLDER_VARIABLE
+from arena.processes import FOLDER_VARIABLE
 from arena.runs.judge_games import review_record
 from arena.tournament.judged import PARTS
 from arena.tournament.schedule import Fixture

@@ -1,42 +1,17 @@
-"""Control groups measure and end a bot's processes where there are any, and fail nowhere.
-
-The tests of the kernel itself need the right to make groups.
-"""
+"""Cores are counted in one place, within the quotas of control groups."""
 
 from __future__ import annotations
 
 import ast
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from arena.entries.resolve import resolve
-from arena.lanes import cleanup
-from arena.lanes.cleanup import (
-    RUN,
-    Group,
-    count_cores,
-    find_base,
-    groups_of_run,
-    locate,
-    machine_cores,
-    make_group,
-    remove_folder,
-)
-from arena.lanes.launch import plan_launch
-from arena.lanes.limits import Limits
-from arena.lanes.meter import Meter
-from arena.lanes.process import bot_process
-from arena.lanes.scratch import scratch_folder
-from engine import STANDARD
+from arena.threads import count_cores, locate, machine_cores
 from tests import ROOT
-from tests.runs.test_rogues import has_groups, needs_jail
-from tests.waiting import until
 
 MOUNT = "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n"
 HYBRID = (
@@ -44,55 +19,6 @@ HYBRID = (
     "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
     "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
 )
-NAME = f"{RUN}test-{os.getpid()}"
-GROUP = f"noir-arena-{NAME}"
-LEAVES = (
-    "import os, time\n"
-    "if os.fork(): time.sleep(600)\n"
-    "os.setsid()\n"
-    "if os.fork(): os._exit(0)\n"
-    "while time.process_time() < 0.3: pass\n"
-    "time.sleep(600)\n"
-)
-
-needs_groups = pytest.mark.skipif(
-    not has_groups(), reason="this user can make no control groups here"
-)
-
-
-def groups(below: Path) -> list[str]:
-    return sorted(path.name for path in below.iterdir() if path.is_dir())
-
-
-def members(group: Path) -> list[str]:
-    return (group / "cgroup.procs").read_text().split()
-
-
-def test_groups_of_others_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever their names; that of a killed run goes with its folder."""
-    monkeypatch.setattr(cleanup, "find_base", lambda: tmp_path)
-    for name in ("killed", "arena", "friday"):
-        (tmp_path / f"noir-arena-{RUN}{name}").mkdir()
-    before = groups(tmp_path)
-    with groups_of_run(NAME):
-        assert groups(tmp_path) == sorted([*before, GROUP])
-    assert groups(tmp_path) == before
-    cleanup.remove_groups(f"{RUN}killed")
-    assert groups(tmp_path) == sorted({*before} - {f"noir-arena-{RUN}killed"})
-
-
-@pytest.mark.parametrize("base", [None, Path("/proc"), Path("/nowhere/at/all")])
-def test_without_groups_everything_else_works(
-    base: Path | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A group without a folder does nothing."""
-    monkeypatch.setattr(cleanup, "find_base", lambda: base)
-    with groups_of_run(NAME):
-        group = make_group(Path("/tmp", NAME))
-    assert (group, group.joining, group.used()) == (Group(), (), 0.0)
-    group.kill()
-    group.remove()
-    assert not has_groups()
 
 
 @pytest.mark.parametrize(
@@ -232,7 +158,7 @@ def test_cores_are_counted_in_one_place() -> None:
                 called = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 is_pool = called.endswith(("PoolExecutor", "Pool"))
                 assert not is_pool or called == "MPIPoolExecutor", path  # it has the ranks of MPI
-    owner = "arena/lanes/cleanup.py"
+    owner = "arena/threads.py"
     assert found == {
         (owner, "cpu_count"),
         (owner, "sched_getaffinity"),
@@ -242,92 +168,3 @@ def test_cores_are_counted_in_one_place() -> None:
 
 def files_of(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
-
-
-@pytest.fixture
-def group() -> Iterator[Group]:
-    """Yield a group of the kernel itself, and see that nothing is left of it."""
-    with groups_of_run(NAME):
-        made = make_group(Path(NAME))
-        yield made
-        made.remove()
-        assert made.folder
-        assert not made.folder.exists()
-    assert not made.folder.parent.exists()
-
-
-@needs_groups
-def test_what_leaves_the_family_is_measured_and_killed(group: Group) -> None:
-    """A process whose parent has ended, in a session of its own."""
-    process = subprocess.Popen([*group.joining, sys.executable, "-c", LEAVES])
-    for jailed in (True, False):
-        whole = Meter(process.pid, used=group.used, jailed=jailed)
-        until(lambda: whole.look() >= 0.3)  # noqa: B023
-    assert group.folder
-    found = members(group.folder)
-    assert str(process.pid) in found
-    assert len(found) == 2
-    group.kill()
-    assert process.wait() == -signal.SIGKILL
-    until(lambda: members(group.folder) == [])  # type: ignore[operator]
-
-
-@needs_groups
-def test_a_process_that_cannot_join_runs_all_the_same(group: Group) -> None:
-    """Nothing is printed about it."""
-    group.remove()
-    words = [*group.joining, "echo", "one  word", "two"]
-    done = subprocess.run(words, capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == (b"one  word two\n", b"")
-
-
-@needs_groups
-@needs_jail
-def test_a_jailed_bot_sees_no_groups(group: Group, tmp_path: Path) -> None:
-    """Its own group is the root of those that it could name."""
-    entry = resolve("cmd:sh -c 'cat /proc/self/cgroup; ls /sys'", lane="jail")
-    process = plan_launch(entry, Limits(), tmp_path).popen(group.joining)
-    out, errors = process.communicate()
-    assert b"0::/\n" in out
-    assert b"/sys" in errors
-    assert group.used() > 0
-
-
-@needs_groups
-def test_each_process_of_a_bot_has_a_group_as_long_as_it_runs() -> None:
-    """It is below that of the run, which has the name of the run's folder."""
-    with scratch_folder() as folder:
-        base = find_base()
-        assert base
-        run = base / f"noir-arena-{folder.name}"
-        (folder / "bot").mkdir()
-        entry = resolve("greedy", lane="process")
-        with bot_process(entry, STANDARD, Limits(), folder / "bot") as process:
-            for _ in range(2):
-                process.start()
-                (name,) = groups(run)
-                assert str(process.pid) in members(run / name)
-                process.kill()
-                assert groups(run) == []
-    assert not run.exists()
-
-
-@needs_groups
-def test_with_its_folder_a_run_loses_its_groups_and_all_in_them() -> None:
-    """As when the fork server cleans up behind a run that was killed."""
-    with scratch_folder() as folder:
-        group = make_group(folder / "bot")
-        process = subprocess.Popen([*group.joining, "sleep", "600"])
-        until(lambda: group.used() > 0)
-        remove_folder(folder)
-        assert process.wait() == -signal.SIGKILL
-        assert group.folder
-        assert not group.folder.parent.exists()
-
-
-def test_where_a_group_cannot_be_made_there_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The run goes on without it: its group may be full, or gone."""
-    monkeypatch.setattr(cleanup, "_run_of", lambda _: tmp_path / "gone")
-    assert make_group(Path("/tmp", NAME)) == Group()

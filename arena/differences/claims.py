@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND, looks
 from arena.statistics.verdicts import Word
-from arena.statistics.wording import write_estimate
+from arena.statistics.wording import say_two, write_estimate
 from arena.store.store import Store
 from arena.tournament.schedule import PairRange
 from arena.tournament.sprt_rounds import Verdict, weigh
@@ -147,11 +147,10 @@ def _say_claim(
     claim: Claim, two: tuple[str, str], found: tuple[Verdict, Estimate, Sprt, int], word: Word
 ) -> str:
     """Return what may be said of an Elo difference, with its interval, and the word on both."""
-    (new, old), (_, elo, stop, pairs) = two, found
+    new, (_, elo, stop, pairs) = two[0], found
     ends = sorted(map(abs, elo[1:3]))
     by = f"by about {write_estimate(Estimate(abs(elo.value), *ends), unit=' Elo points')}"
-    ahead = new if elo.value >= 0 else old
-    told = f"{ahead} is probably stronger" if word == "leans" else "the two are not told apart"
+    told = _say_word(word, two, "the two", is_ahead=elo.value >= 0)
     at = f"{told}: {new} is at {write_estimate(elo, '+.0f', ' Elo points')}"
     few = "too few pairs, and " if pairs < MIN_ROUND else ""
     stated = _state_claims(two, stop)
@@ -194,12 +193,14 @@ def state_claim(
     stated = _state_claims(two, stop).get(claim, "")
     if claim in ("better", "weaker"):
         return stated
-    both = "the two" if stated else " and ".join(two)
-    told = f"{both} are not told apart"
-    if word == "leans":
-        first, second = two if is_ahead else two[::-1]
-        told = f"{first} is probably stronger than {second}"
+    told = _say_word(word, two, "the two" if stated else "", is_ahead=is_ahead)
     return f"{stated} Elo, and {told}" if stated else told
+
+
+def _say_word(word: Word, two: tuple[str, str], both: str, *, is_ahead: bool) -> str:
+    """Return the verdict on a comparison's bots, of which only its test says "stronger"."""
+    first, second = two if is_ahead else two[::-1]
+    return say_two("leans" if word == "leans" else "open", first, second, both or " and ".join(two))
 
 
 def name_value(value: float) -> str:

@@ -12,7 +12,7 @@ from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Report, Section, Table
 from arena.reports.run_report import make_ratings_report
 from arena.statistics.intervals import Estimate
-from arena.statistics.wording import write_lead
+from arena.statistics.wording import say_two, write_lead
 from arena.store.listed_games import GameList
 from arena.tables.rated_lists import RatedLists
 from arena.tables.table_columns import VERDICTS, Column
@@ -25,11 +25,6 @@ _COLUMNS: Final = (
     Column("likely", "Stronger", "chance", "How likely the bot is stronger than that of the base."),
     Column("verdict", "Verdict", "text", "That of verdicts.csv on these two."),
 )
-_SAID: Final = {
-    "apart": "{0} is stronger than {1}",
-    "leans": "{0} is probably stronger than {1}",
-    "open": "{0} and {1} are not told apart",
-}
 
 
 class Change(NamedTuple):
@@ -51,7 +46,7 @@ class Change(NamedTuple):
         if lead.cells[0] is None:
             return f"No games connect {self.bot} with {self.base}."
         two = (self.bot, self.base) if lead.value >= 0 else (self.base, self.bot)
-        return f"{_SAID[self.verdict].format(*two)}: {self.bot} is at {write_lead(lead)}."
+        return f"{say_two(self.verdict, *two)}: {self.bot} is at {write_lead(lead)}."
 
 
 def find_changes(lists: Sequence[GameList], rated: RatedLists) -> list[Change]:

@@ -135,8 +135,13 @@ class Field:
         return {label: Estimate(*row) for label, *row in table}
 
     def in_order(self) -> list[str]:
-        """Return the labels, the strongest bot first; ties of rounded ratings by label."""
-        return sorted(self.labels, key=lambda one: (-round(self.ratings[one].value, 1), one))
+        """Return the labels, the strongest bot first; ties by label."""
+
+        def key(label: str) -> tuple[float, float, str]:
+            value = self.ratings[label].value
+            return -round(value, 1), -round(value, 6), label
+
+        return sorted(self.labels, key=key)
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, reason, and both ends or None."""

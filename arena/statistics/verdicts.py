@@ -165,7 +165,18 @@ class Verdicts:
         if self.duel:
             chance = self.duel.likely
             return np.round([[0.5, chance], [1 - chance, 0.5]], _CHANCE)
-        return np.round(self.posterior.likely, _CHANCE)
+        return np.round(self._agree(self.posterior.likely), _CHANCE)
+
+    def _agree(self, likely: Floats) -> Floats:
+        """Return chances of which none is less than the order, or a test, says of two bots.
+
+        The posterior draws bots that are known less well further towards the others, so that it
+        may doubt a lead, most where lists of games were joined: then nothing is known of the order.
+        """
+        least = np.where(
+            self.apart, 1 - ALPHA, np.where(self._ranked[:, None] > self._ranked, 0.5, 0.0)
+        )
+        return np.asarray(np.clip(likely, least, 1 - least.T))
 
     @one_thread()
     def first(self) -> Floats:

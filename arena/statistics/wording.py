@@ -136,6 +136,17 @@ def write_chance(chance: float) -> str:
     return f"{100 * round(chance, 3):.1f} %"
 
 
+def say_two(word: str, first: str, second: str, both: str = "") -> str:
+    """Return the verdict on two bots in words; `both` names them where none leads.
+
+    >>> say_two("leans", "ann", "bob"), say_two("open", "ann", "bob", "the two")
+    ('ann is probably stronger than bob', 'the two are not told apart')
+    """
+    if word == "open":
+        return f"{both or f'{first} and {second}'} are not told apart"
+    return f"{first} is {'probably ' if word == 'leans' else ''}stronger than {second}"
+
+
 def as_sentence(text: str) -> str:
     """Return a text with an initial capital and a full stop.
 

@@ -19,7 +19,13 @@ from arena.errors import counted, name_some
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.verdicts import Verdict
-from arena.statistics.wording import as_sentence, write_chance, write_estimate, write_lead
+from arena.statistics.wording import (
+    as_sentence,
+    say_two,
+    write_chance,
+    write_estimate,
+    write_lead,
+)
 from arena.tournament.rounds import make_rounds
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
@@ -39,8 +45,10 @@ class Top(NamedTuple):
 
     `chance` is the probability that the first one is the strongest; each of the `rivals` may be it
     with a probability of RIVAL or more. `apart` says that the first one is significantly the
-    strongest. `times` forecasts, as a range, how many times as many games separate the two; it is
-    None if they are apart already, or if no forecast is possible.
+    strongest. If another bot is the strongest more likely, `likelier` has its label, its
+    probability, and the label of that of the two that is rated less precisely. `times` forecasts,
+    as a range, how many times as many games separate the two; it is None if they are apart already,
+    or if no forecast is possible.
     """
 
     bot: str
@@ -50,6 +58,7 @@ class Top(NamedTuple):
     rivals: Sequence[str]
     apart: bool
     times: tuple[float, float] | None
+    likelier: tuple[str, float, str] | None = None
 
 
 class Share(NamedTuple):
@@ -143,11 +152,8 @@ def say_order(order: Sequence[str], word: str, ahead: int) -> str:
     """
     first, second, *others = order
     if not others:
-        return {
-            "apart": f"{first} is stronger than {second}.",
-            "leans": f"{first} is probably stronger than {second}, but not surely.",
-            "open": f"{first} and {second} are not told apart.",
-        }[word]
+        unsure = ", but not surely" if word == "leans" else ""
+        return f"{say_two(word, first, second)}{unsure}."
     if ahead == 1:
         all_others = "both" if len(order) == 3 else f"all {_number(len(order) - 1)}"
         return f"{first} is the strongest, told apart from {all_others} others."
@@ -172,7 +178,12 @@ def _say_top(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
     if bots > 2 and not top.apart:
         chance = write_chance(top.chance)
         rivals = f": {name_some(top.rivals)} may be, too" if top.rivals else ""
-        yield f"{top.bot} is the strongest with a probability of {chance}{rivals}."
+        said = f"{top.bot} is the strongest with a probability of {chance}{rivals}"
+        if top.likelier:
+            other, most, vague = top.likelier
+            said = f"{other} is the strongest with a probability of {write_chance(most)}"
+            said += f", {top.bot} with one of {chance}: the rating of {vague} is less precise"
+        yield f"{said}."
     lead, likely = write_lead(Estimate(*top.verdict[:3])), write_chance(top.verdict.likely)
     yield f"{top.bot} leads {top.second} by {lead}, probability {likely}."
     if is_costed and top.times and not top.apart:
@@ -248,7 +259,11 @@ def _find_top(field: Field, order: Sequence[str]) -> Top:
     rivals = [one for one in order[1:] if chances[one] >= RIVAL and not apart[field.numbers[one]]]
     times = field.verdicts.forecast(field.numbers[bot], field.numbers[second])
     is_strongest = int(apart.sum()) == len(order) - 1
-    return Top(bot, second, verdict, chances[bot], rivals, is_strongest, times)
+    likeliest = max(order, key=lambda one: chances[one])
+    errors = dict(zip(field.labels, field.fit.full_covariance.diagonal().tolist(), strict=True))
+    likelier = likeliest, chances[likeliest], max(bot, likeliest, key=lambda one: errors[one])
+    told = bot, second, verdict, chances[bot], rivals, is_strongest, times
+    return Top(*told, None if likeliest == bot else likelier)
 
 
 def _find_share(field: Field, label: str | None) -> Share | None:

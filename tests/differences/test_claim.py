@@ -75,14 +75,14 @@ def test_no_sentence_is_stronger_than_the_interval_beside_it(
             "not better",
             Estimate(-8.0, -19.0, 2.0),
             "leans",
-            "not better: new does not lead old by 10, and old is probably stronger: "
+            "not better: new does not lead old by 10, and old is probably stronger than new: "
             "new is at -8 Elo points (-19..2)",
         ),
         (
             "better",
             Estimate(9.0, -0.4, 18.0),
             "leans",
-            "probably better: new is probably stronger: new is at +9 Elo points (0..18)",
+            "probably better: new is probably stronger than old: new is at +9 Elo points (0..18)",
         ),
     ],
 )
@@ -130,7 +130,7 @@ def test_too_few_pairs_say_nothing() -> None:
     """Fewer than the test needs for its first look, whatever the interval is."""
     said = sentence("undecided", Estimate(300.0, 20.0, 700.0), "leans", 15)
     at = "new is at +300 Elo points (20..700)"
-    assert said == f"undecided: too few pairs, and new is probably stronger: {at}"
+    assert said == f"undecided: too few pairs, and new is probably stronger than old: {at}"
 
 
 def check_claims(setup: Setup, runs: int, most: float) -> None:

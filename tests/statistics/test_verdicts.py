@@ -240,7 +240,7 @@ def play_all(seed: int, bots: int, strengths: str, design: str) -> Verdicts:
         share = float(expit(true[one] - true[two] + rng.normal() * 0.15))
         won = (rng.random((own, 2)) < share).sum(axis=1)
         met[one, two] = tuple(np.bincount(2 * won, minlength=5).tolist())
-    return Verdicts(Fit(bots, [pair_scores(*two, counts) for two, counts in met.items()]), met)
+    return judge(bots, met)
 
 
 def every_assignment(told: Verdicts) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -320,6 +320,36 @@ def test_no_prior_is_dropped_for_one_whose_evidence_is_too_high_for_a_moment() -
     assert told.first() == pytest.approx(first, abs=CLOSE)
 
 
+JOINED = {  # a list of four bots, and another one of the last of them with three more
+    "one below .5": (
+        *((37, 110, 53), (62, 107, 31), (59, 119, 22), (55, 110, 35), (61, 118, 21), (53, 107, 40)),
+        *((3, 6, 1), (3, 6, 1), (1, 5, 4), (1, 6, 3), (0, 9, 1), (4, 6, 0)),
+    ),
+    "apart below .95": (
+        *((50, 117, 33), (53, 106, 41), (48, 110, 42), (43, 112, 45), (58, 96, 46), (43, 119, 38)),
+        *((3, 7, 0), (0, 10, 0), (6, 4, 0), (3, 3, 4), (6, 4, 0), (3, 4, 3)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "two"), [*zip(JOINED, ((6, 3), (6, 1)), strict=True)])
+def test_no_leader_is_probably_the_weaker_one_and_none_apart_below_95(
+    name: str, two: tuple[int, int]
+) -> None:
+    """Of bots that are known less well, which the posterior draws further to the others."""
+    pairings = [*combinations(range(4), 2), *combinations(range(3, 7), 2)]
+    met = dict(zip(pairings, ((a, 0, b, 0, c) for a, b, c in JOINED[name]), strict=True))
+    told = judge(7, met)
+    assert told.leads[two] > 0
+    doubt = told.posterior.likely[two]
+    assert (doubt, told.likely[two]) == pytest.approx(
+        (0.228, 0.5) if name == "one below .5" else (0.894, 0.95), abs=0.005
+    )
+    assert told.likely[told.leads > 0].min() >= 0.5
+    assert told.likely[told.apart].min(initial=1.0) >= 0.95
+    assert (told.likely + told.likely.T).ravel() == pytest.approx(np.ones(49))
+
+
 FIELDS = [*product((3, 4, 5, 6), STRENGTHS, DESIGNS)]
 """The first three are quick, and those of six bots, with two million assignments, a study."""
 
@@ -332,5 +362,5 @@ def test_the_chances_of_few_bots_are_those_of_all_assignments(
     for seed in range(2, {3: 3, 4: 6}.get(bots, 3)):
         told = play_all(seed, bots, strengths, design)
         ahead, first = enumerate_field(told)
-        assert told.likely == pytest.approx(ahead, abs=CLOSE)
+        assert told.posterior.likely == pytest.approx(ahead, abs=CLOSE)
         assert told.first() == pytest.approx(first, abs=CLOSE)

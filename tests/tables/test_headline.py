@@ -92,6 +92,20 @@ def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
     assert said[-1] == "Apart: 1 of 2 neighbours."
 
 
+def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> None:
+    """It has played a twentieth of the pairs, in a second list: both are named, with the reason."""
+    known = {("a", "b"): (65, 0, 109, 0, 26), ("a", "c"): (37, 0, 117, 0, 46)}
+    known |= {("b", "c"): (18, 0, 107, 0, 75)}
+    joined = {("c", "d"): (4, 0, 5, 0, 1), ("c", "e"): (4, 0, 4, 0, 2), ("d", "e"): (5, 0, 3, 0, 2)}
+    found = headline_of(known | joined)
+    assert found.order[:2] == ["e", "b"]
+    said = [*found.sentences()][1]
+    assert said == (
+        "b is the strongest with a probability of 57.7 %, e with one of 31.3 %: the rating of e is "
+        "less precise."
+    )
+
+
 def test_a_bot_that_is_hardly_ever_the_strongest_is_no_rival() -> None:
     """Of a field in which two lead, the third leans behind them."""
     close = (20, 0, 50, 0, 29)

@@ -30,6 +30,8 @@ REMOVED: Final = {
     "arena dataset": "`python -m bench.dataset` in the repository (docs/dataset.md)",
     "arena.facts": "docs/facts.md has the figures",
     "arena.load_dataset": "each line of games.jsonl is JSON (docs/dataset.md)",
+    "arena league serve": "`arena league host FOLDER`",
+    "arena league web": "`arena league host FOLDER` serves the page with the form, too",
     "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
     "arena sites": "a machine that differs ends the run, with a line that says what differs there",
     "arena play --games": "`arena human BOT --games N`",

@@ -1,4 +1,4 @@
-"""Leagues: owners hand in over HTTP while rounds are played, and the web and `serve` are killed.
+"""Leagues: owners hand in over HTTP while rounds are played, and the command is killed.
 
 The processes are real ones on this machine. The check of a bot, which takes most of the time, is
 replaced by one that accepts at once: what is studied is that nothing is lost, or taken twice. How
@@ -19,7 +19,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -27,11 +26,13 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from arena.addons.league import post
+from arena.addons.league.inbox import find_waiting
 from arena.addons.league.league import League, make_league
-from arena.addons.league.league_settings import check_settings, new_settings
+from arena.addons.league.league_settings import check_settings, make_folder, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import REPLACED, Version
-from arena.addons.league.post import Post
+from arena.store.folder import write_text
 from arena.threads import count_cores
 
 SEED = 50
@@ -63,6 +64,16 @@ def accept(*_, **__):
 submission.run_check = accept
 main()
 """
+_WEB = """
+import sys, time
+from pathlib import Path
+from arena.addons.league.web import serving
+
+with serving(Path(sys.argv[3]), int(sys.argv[5]), "127.0.0.1"):
+    while True:
+        time.sleep(1)
+"""
+"""Only the web: no round is played meanwhile."""
 _TIMED = """
 import sys, time
 from arena.addons.league.submission import Desk
@@ -82,10 +93,7 @@ _SMALL: dict[str, Any] = {"lane": "process", "panel": ["uniform", "greedy"], "ro
 
 
 class HandedIn(NamedTuple):
-    """What became of the submissions: lost and taken twice, and seconds until answers.
-
-    `cpu` is the processor time of the web server for a request in seconds.
-    """
+    """What became of the submissions: lost and taken twice, and seconds until answers."""
 
     sent: int
     lost: int
@@ -93,7 +101,6 @@ class HandedIn(NamedTuple):
     rounds: int
     receipts: list[float]
     pages: list[float]
-    cpu: float
 
 
 class Program:
@@ -119,21 +126,17 @@ class Program:
 
 
 @contextmanager
-def served(
-    folder: Path, *, plays: bool = True, serve: str = _SERVE, workers: int = 1
-) -> Iterator[tuple[int, list[Program]]]:
-    """Yield the port of a league's web, and its processes: the web, and `serve` if it plays."""
+def served(folder: Path, script: str = _SERVE, workers: int = 1) -> Iterator[tuple[int, Program]]:
+    """Yield the port of a league's web, and the process that serves it."""
     with socket.create_server(("127.0.0.1", 0)) as one:
         port = one.getsockname()[1]
-    words = ("league", "serve", str(folder), "--workers", str(workers))
-    programs = [Program("-m", "arena", "league", "web", str(folder), "--port", str(port))]
-    programs += [Program("-c", serve, *words)] if plays else []
+    words = ("league", "host", str(folder), "--port", str(port), "--workers", str(workers))
+    program = Program("-c", script, *words)
     try:
         _patiently(lambda: _ask(port, "GET", "/style.css", {}))
-        yield port, programs
+        yield port, program
     finally:
-        for program in programs:
-            program.end()
+        program.end()
 
 
 def _ask(port: int, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
@@ -173,10 +176,9 @@ def hand_in(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "club")
         make_league(folder, check_settings(_SMALL))
-        with closing(Post(folder)) as post:
-            tokens = [post.invite(f"owner{number}") for number in range(owners)]
+        tokens = [post.invite(folder, f"owner{number}") for number in range(owners)]
         moments = sorted(rng.uniform(0, seconds) for _ in tokens)
-        with served(folder) as (port, programs):
+        with served(folder) as (port, program):
             began, receipts, pages = time.monotonic(), [0.0] * owners, [0.0] * owners
 
             def send(first: int) -> None:
@@ -190,12 +192,11 @@ def hand_in(
                 thread.start()
             for _ in range(kills):
                 time.sleep(rng.uniform(0, 2 * seconds / kills))
-                rng.choice(programs).kill()
+                program.kill()
             for thread in threads:
                 thread.join()
-            web = psutil.Process(programs[0].process.pid).cpu_times()
             _wait_for_answers(folder)
-        return _count(folder, owners, receipts, pages, (web.user + web.system) / (2 * owners))
+        return _count(folder, owners, receipts, pages)
 
 
 def _send(port: int, token: str, number: int, source: str = _BOT) -> tuple[float, float]:
@@ -208,27 +209,24 @@ def _send(port: int, token: str, number: int, source: str = _BOT) -> tuple[float
         f"{source.replace('{number}', str(number))}\r\n--{_BOUNDARY}--\r\n"
     ).encode()
     received = _patiently(lambda: _ask(port, "POST", "/hand-in", headers | kind, body))
-    return received, _patiently(lambda: _ask(port, "GET", "/mine", headers))
+    return received, _patiently(lambda: _ask(port, "GET", "/", headers))
 
 
 def _wait_for_answers(folder: Path) -> None:
     """Wait until every upload has an answer."""
     end = time.monotonic() + _ENDLESS
-    with closing(Post(folder)) as post:
-        while post.queue() and time.monotonic() < end:
-            time.sleep(0.2)
+    while find_waiting(folder) and time.monotonic() < end:
+        time.sleep(0.2)
 
 
-def _count(
-    folder: Path, owners: int, receipts: list[float], pages: list[float], cpu: float
-) -> HandedIn:
+def _count(folder: Path, owners: int, receipts: list[float], pages: list[float]) -> HandedIn:
     """Return what the league has of each owner."""
     with closing(League(folder)) as league:
         names = Counter(one.name for one in league.ledger.versions("NOT panel"))
         names.update(one.name for one in league.ledger.refusals())
         rounds = league.number
     lost = sum(not names[f"bot{number}"] for number in range(owners))
-    return HandedIn(owners, lost, sum(names.values()) - len(names), rounds, receipts, pages, cpu)
+    return HandedIn(owners, lost, sum(names.values()) - len(names), rounds, receipts, pages)
 
 
 def measure_answers(names: tuple[str, ...] = _HASTY + _SLOW, workers: int = 2) -> list[float]:
@@ -236,22 +234,20 @@ def measure_answers(names: tuple[str, ...] = _HASTY + _SLOW, workers: int = 2) -
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "club")
         make_league(folder, new_settings({}))
-        with closing(Post(folder)) as post:
-            tokens = [post.invite(f"owner{number}") for number in range(len(names))]
-        with served(folder, plays=False) as (port, _):
-            for number, name in enumerate(names):
-                source = Path("bots", f"{name}.py").read_text(encoding="utf-8")
-                _send(port, tokens[number], number, f"{source}\n# of {number}")
-        with served(folder, serve=_TIMED, workers=workers):
+        for number, name in enumerate(names):
+            source = Path("bots", f"{name}.py").read_bytes() + b"\n# of %d" % number
+            post.receive(folder, f"owner{number}", f"bot{number}.py", source)
+        with served(folder, _TIMED, workers):
             _wait_for_answers(folder)
         lines = (folder / "turns").read_text(encoding="utf-8").split()
         turns = dict(zip(lines[::2], map(float, lines[1::2]), strict=True))
-        with closing(Post(folder)) as post:
-            found = [post.uploads_of(f"owner{number}", 1)[0] for number in range(len(names))]
-    return [
-        datetime.fromisoformat(one.answered).timestamp() - turns[f"bots/{one.sha256}.py"]
-        for one in found
-    ]
+        found = []
+        with closing(League(folder)) as league:
+            for number in range(len(names)):
+                (version,) = league.ledger.versions("name = ?", f"bot{number}")
+                (path,) = (folder / post.ANSWERS).glob(f"*~owner{number}")
+                found.append(path.stat().st_mtime - turns[version.spec])
+        return found
 
 
 def measure_large(submissions: int = SUBMISSIONS) -> dict[str, tuple[float, float]]:
@@ -260,11 +256,11 @@ def measure_large(submissions: int = SUBMISSIONS) -> dict[str, tuple[float, floa
         folder = Path(place, "club")
         make_league(folder, check_settings(_SMALL))
         token = _fill(folder, submissions)
-        with served(folder, plays=False) as (port, programs):
+        with served(folder, _WEB) as (port, program):
             headers = {"Authorization": f"Bearer {token}"}
-            web = psutil.Process(programs[0].process.pid)
+            web = psutil.Process(program.process.pid)
             return {
-                "an owner's page": _time(web, lambda: _ask(port, "GET", "/mine", headers)),
+                "an owner's page": _time(web, lambda: _ask(port, "GET", "/", headers)),
                 "the standings": _time(web, lambda: _ask(port, "GET", "/site/index.html", {})),
                 "a bot's page": _time(web, lambda: _ask(port, "GET", "/site/bots/bot0.html", {})),
                 "a receipt, and the page after it": _time(web, lambda: _send_next(port, token)),
@@ -291,9 +287,9 @@ def _time(web: psutil.Process, work: Callable[[], object], times: int = 10) -> t
 
 
 def _fill(folder: Path, submissions: int) -> str:
-    """Give a league so many versions and uploads, all answered; return the token of one owner."""
+    """Give a league so many versions, all answered; return the token of one owner."""
     bots = max(1, submissions // _VERSIONS)
-    with closing(League(folder)) as league, closing(Post(folder)) as post:
+    with closing(League(folder)) as league:
         at = "2026-01-01T12:00:00+00:00"  # not today, which has a limit
         spec = league.ledger.versions("name = 'greedy'")[0].spec
         with league.ledger.changing():
@@ -306,38 +302,32 @@ def _fill(folder: Path, submissions: int) -> str:
                 values = Version(0, name, 0, owner, spec, sha256, 0.1, False, REPLACED, "", at)
                 state = "active" if number >= submissions - bots else REPLACED
                 league.ledger.add_version(values._replace(state=state))
-        with post.changing():
-            rows = (
-                (f"owner{n % bots}", f"bot{n % bots}", ".py", f"{n:064}", 1, at, n)
-                for n in range(submissions)
-            )
-            query = "INSERT INTO uploads VALUES (NULL, ?, ?, ?, ?, ?, ?, 'accepted', '', ?, '')"
-            post.connection.executemany(query, rows)
+        for number in range(submissions):
+            receipt = f"{number:016x}~owner{number % bots}"
+            write_text(make_folder(folder / post.ANSWERS) / receipt, "accepted")
         write_site(league)
-        return post.invite("owner0")
+        return post.invite(folder, "owner0")
 
 
 def lines() -> Iterator[str]:
     """Yield the section of this study."""
     yield f"""{OWNERS} owners hand in a bot each over HTTP, from {CONNECTIONS} connections, while
-rounds are played. The web and `arena league serve` are killed at random moments; a request
-without an answer is sent again. Times are those of requests that were answered; `cpu` is the
-processor time of the web server for a request. The check of bots is replaced by one that
-accepts at once.
+rounds are played. `arena league host` is killed at random moments; a request without an answer is
+sent again. Times are those of requests that were answered. The check of bots is replaced by one
+that accepts at once.
 {count_cores()} cores, with a load of {os.getloadavg()[0]:.0f} before.
 
-| kills | minutes | lost | twice | rounds | receipt: median, longest | page: median, longest | cpu |
-|---|---|---|---|---|---|---|---|"""
+| kills | minutes | lost | twice | rounds | receipt: median, longest | page: median, longest |
+|---|---|---|---|---|---|---|"""
     for kills in (0, KILLS):
         found = hand_in(kills=kills)
         times = (
             f"{1000 * statistics.median(some):.0f} ms, {1000 * max(some):.0f} ms"
             for some in (found.receipts, found.pages)
         )
-        cpu = "" if kills else f"{1000 * found.cpu:.1f} ms"
         yield (
             f"| {kills} | {MINUTES:.0f} | {found.lost} | {found.twice} | {found.rounds} | "
-            f"{' | '.join(times)} | {cpu} |"
+            f"{' | '.join(times)} |"
         )
     yield f"""
 A league with {SUBMISSIONS:,} submissions: the median of ten requests.
@@ -351,7 +341,7 @@ A league with {SUBMISSIONS:,} submissions: the median of ten requests.
 def answers() -> Iterator[str]:
     """Yield how long owners wait for answers, from the turn of each."""
     yield f"""Bots of `bots/` are handed in at once to a league with the default settings, and
-answered by `arena league serve` with whole checks in the jail: seconds from when a bot's turn
+answered by `arena league host` with whole checks in the jail: seconds from when a bot's turn
 comes, and so its check begins, until its answer is there.
 {count_cores()} cores, with a load of {os.getloadavg()[0]:.0f} before.
 

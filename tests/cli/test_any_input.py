@@ -24,7 +24,7 @@ BEHIND = {
     "docs": "--path",
     "game": "uniform",
     "league invite": "ann",
-    "league serve": "--once",
+    "league host": "--once",
     "league submit": "b.py",
     "league withdraw": "ann",
     "plan": "greedy --gap 20",

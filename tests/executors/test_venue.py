@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
     "tune": (set(), ("greedy", "--param", "patience=0..5", "--against", "uniform")),
     "analyse": (set(), ("friday",)),
     "league play": ({"scheduler"}, ("club",)),
-    "league serve": ({"scheduler"}, ("club",)),
+    "league host": ({"scheduler"}, ("club",)),
     "verify": (HERE_ONLY, ("friday",)),
     "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
     "game": (ONE_PROCESS, ("greedy", "uniform")),

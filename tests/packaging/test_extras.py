@@ -61,7 +61,6 @@ LONG = (
 NEEDING = {
     "run swiss.yaml": "swiss",
     "table": "table",
-    "league web club": "table",
     "serve-bot greedy": "remote",
     "play http://127.0.0.1:9 greedy": "remote",
     "play greedy uniform --executor dask": "dask",

@@ -18,8 +18,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from arena.addons.league.web import Web
-from arena.addons.league.web import make_server as make_web
+from arena.addons.league import web
 from arena.addons.remote import bot_server
 from arena.addons.table.server import make_server as make_table
 from arena.entries.resolve import resolve
@@ -118,13 +117,11 @@ def serve_table(folder: Path) -> Iterator[Listener]:
 @contextmanager
 def serve_league(folder: Path) -> Iterator[Listener]:
     """A league's web."""
-    with a_league(folder / "club"), listen(0) as bound, closing(Web(folder / "club")) as web:
-        port = bound.getsockname()[1]
-        server = make_web(web, "127.0.0.1", port, "")
+    with a_league(folder / "club"), web.serving(folder / "club", 0, "127.0.0.1") as (url, server):
+        port = int(url.rstrip("/").rpartition(":")[2])
         page = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
         upload = post(port, "/enter", "Content-Type: application/x-www-form-urlencoded")
-        with running(server, bound):
-            yield Listener(port, server, page, b"HTTP/1.1 200", upload)
+        yield Listener(port, server, page, b"HTTP/1.1 200", upload)
 
 
 LISTENERS: dict[str, Callable[[Path], AbstractContextManager[Listener]]] = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.addons.league.inbox import count_waiting
+from arena.addons.league.inbox import find_waiting
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import ACTIVE, Version, write_time
@@ -53,7 +53,7 @@ def freeze(league: League) -> Frozen:
         if since := league.ledger.frozen():
             raise InputError(f"{league.folder}: it is frozen since {write_time(since)}")
         league.ledger.freeze(at, f"submissions counted until {write_time(at)}")
-    return Frozen(at, len(_finalists(league)), count_waiting(league.folder))
+    return Frozen(at, len(_finalists(league)), len(find_waiting(league.folder)))
 
 
 def thaw(league: League) -> None:

@@ -1,4 +1,4 @@
-"""Take what lies in the inbox of a league or was uploaded, and play it until it is stopped."""
+"""Take what was handed in to a league, as files in its inbox or over the web, and submit it."""
 
 from __future__ import annotations
 
@@ -6,48 +6,75 @@ import math
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
+from arena.addons.league import post
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
-from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import Refusal, check_name
-from arena.addons.league.post import ACCEPTED, REFUSED, WAITING, Post, Upload, has_post
-from arena.addons.league.sources import (
-    as_file,
-    clear_desk,
-    clear_web,
-    lay_out,
-    open_web,
-    without_path,
-)
+from arena.addons.league.sources import as_file
 from arena.addons.league.submission import Refused, TooMany, Unchanged
-from arena.addons.league.turns import Submitting, Turns
+from arena.addons.league.turns import Submitting, Turns, take_turns
 from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.program import BUILT, ZIP
-from arena.errors import ArenaError, Exhausted, InputError, counted, escape
-from arena.executors.local import Executor
-from arena.executors.log import QUIET
+from arena.errors import ArenaError, Exhausted, InputError, escape
 
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"
 
 LONGEST: Final = 60.0
-"""Seconds after which the rest of the inbox, or of the queue, waits for the next round."""
+"""Seconds after which the rest of what was handed in waits for the next round."""
 
+NOT_YET: Final = "not yet taken"
+"""How the line begins that tells why something waits."""
+
+_PAUSE = 0.1  # seconds
 _SETTLED = 2.0  # seconds without change after which a file counts as complete
+_PATIENCE = 60.0  # seconds for which an inbox is waited for that somebody writes
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
 _MOST_LOOKED_AT = 1000  # files and folders examined in a folder
 _MOST_NAME = 60
-_NOT_YET, _NO_ROUND = "not yet taken", "no round was played"
-_Waiting: TypeAlias = tuple[str, Callable[[], Submitting[str] | None]]
+
+
+class Sent(NamedTuple):
+    """What was handed in: where it lies, its name, and the owner of an upload.
+
+    A killed process may have submitted it at the time `since` or later; empty if none can have.
+    """
+
+    place: Path
+    name: str
+    owner: str = ""
+    since: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called in a line."""
+        return escape(self.name)[:_MOST_NAME]
+
+
+def find_waiting(league: Path) -> list[Sent]:
+    """Return what waits: what was begun, then what lies in the inbox, then uploads."""
+    taken = [Sent(item, name_of(item), "", _time_of(item)) for item in _list(league / TAKEN)]
+    lying = [Sent(item, name_of(item)) for item in _list(league / INBOX)]
+    uploads = [
+        Sent(file, file.name.rpartition(".")[0], owner, post.time_of(file.parent))
+        for owner, file in post.find_uploads(league)
+    ]
+    return [*taken, *lying, *uploads]
+
+
+def find_queue(league: League) -> list[tuple[str, Sent]]:
+    """Return what waits with its owner, in the order of turns: one of each owner at a time."""
+    waiting = [(_owner_of(league, sent), sent) for sent in find_waiting(league.folder)]
+    return [(str(owner), sent) for owner, sent in take_turns(waiting)]
 
 
 def take_all(
@@ -58,57 +85,104 @@ def take_all(
     checks: int = 1,
     whole: bool = False,
 ) -> Iterator[str]:
-    """Submit the bots in the inbox and those uploaded, and yield the name of each when it is done.
+    """Submit what was handed in, and yield the name of each when it is done.
 
     The callback receives a line for each. Owners take turns, and so many `checks` run at a time.
-    Files that changed in the last `settled` seconds stay in the inbox. What is over an owner's
-    daily limit waits, and the rest once this has taken a minute, unless the `whole` is to be taken.
+    Files that changed in the last `settled` seconds stay in the inbox, and the rest once this has
+    taken a minute; but the `whole` is waited for. What is over an owner's daily limit waits.
     """
-    with ExitStack() as opened:
-        waiting = [*_in_inbox(league, tell, settled)]
-        if has_post(league.folder):
-            post = opened.enter_context(closing(Post(league.folder, league.now)))
-            waiting += _in_queue(league, post, tell)
-        yield from Turns(checks).submit(waiting, math.inf if whole else LONGEST)
+    for name in (INBOX, TAKEN):
+        make_folder(league.folder / name, 0o777 if name == INBOX else 0o700)
+    end, inbox = time.monotonic() + _PATIENCE, league.folder / INBOX
+    while whole and not all(_is_settled(item, settled) for item in _list(inbox)):
+        if time.monotonic() > end:
+            break
+        time.sleep(min(settled, _PAUSE))
+    waiting = [
+        (owner, partial(_begin, league, sent, tell, settled)) for owner, sent in find_queue(league)
+    ]
+    yield from Turns(checks).submit(waiting, math.inf if whole else LONGEST)
 
 
-def _in_inbox(league: League, tell: Callable[[str], object], settled: float) -> Iterator[_Waiting]:
-    """Yield the owner and the beginning of each submission in the inbox, and of those taken."""
-    inbox = make_folder(league.folder / INBOX, 0o777)
-    taken = make_folder(league.folder / TAKEN)
-
-    def begin(item: Path) -> Submitting[str] | None:
-        if item.parent == taken:
-            return _submitting(league, item, tell, since=_time_of(item))
-        place = _move(league, item, tell, settled)
-        return _submitting(league, place, tell) if place else None
-
-    for item in [*_list(taken), *_list(inbox)]:
-        yield _owner_of(league, name_of(item)), partial(begin, item)
-
-
-def _owner_of(league: League, name: str) -> str:
-    """Return whose turn it is with a name: a new one is its own owner, invalid ones share one."""
+def why_waiting(league: League, sent: Sent, settled: float = _SETTLED) -> str:
+    """Return why something that was handed in waits, empty if it can be taken now."""
+    inbox, taken = league.folder / INBOX, league.folder / TAKEN
     try:
-        check_name(name)
+        league.desk.check_right(sent.name, sent.owner)
+    except TooMany as error:
+        return str(error)
+    except Refused:
+        pass  # the refusal is recorded with its reason for the owner
     except InputError:
-        return ""
-    return league.desk.find_owner(name) or name
+        if not league.desk.has_right(""):
+            return "too many files with wrong names came today"
+    if sent.place.parent == inbox and os.path.lexists(taken / sent.place.name):
+        return "an earlier one of this name waits"  # for example for disk space
+    if sent.place.parent == inbox and not _is_settled(sent.place, settled):
+        return "it is still being written"
+    return ""
 
 
-def _move(league: League, item: Path, tell: Callable[[str], object], settled: float) -> Path | None:
-    """Move an item out of the inbox, and return its new place; None if it has to wait."""
-    place = league.folder / TAKEN / item.name
-    if os.path.lexists(place):
-        return None  # an earlier one of this name waits, for example for disk space
-    if not _is_settled(item, settled) or not _may_come(league, name_of(item)):
+def _begin(
+    league: League, sent: Sent, tell: Callable[[str], object], settled: float
+) -> Submitting[str] | None:
+    """Return the submission of something that was handed in; None if it has to wait."""
+    place, inbox, taken = sent.place, league.folder / INBOX, league.folder / TAKEN
+    if place.parent != taken and why_waiting(league, sent, settled):
         return None
+    if place.parent == inbox:
+        try:
+            os.rename(place, place := taken / place.name)
+        except OSError as error:
+            tell(f"{escape(str(sent.place))}: cannot be taken: {error.strerror or error}")
+            return None
+    return _submitting(league, sent._replace(place=place), tell)
+
+
+def _submitting(league: League, sent: Sent, tell: Callable[[str], object]) -> Submitting[str]:
+    """Submit what was handed in, say what became of it, remove it, and return its name."""
+    desk, bot = league.desk, as_file(sent.place)
     try:
-        os.rename(item, place)
-    except OSError as error:
-        tell(f"{escape(str(item))}: cannot be taken: {error.strerror or error}")
-        return None
-    return place
+        version = yield from desk.submitting(
+            bot, sent.name, sent.owner, since=sent.since, resent=True
+        )
+        answer = f"accepted: {version.title}, by {version.owner}"
+    except Unchanged as error:  # for example, a whole folder was copied again
+        answer = f"left out: {sent.title}: {error}"
+    except Refused as error:
+        answer = f"refused: {sent.title}: {error}"
+    except TooMany:
+        return sent.name  # it stays until tomorrow
+    except InputError as error:
+        _refuse_name(league, sent, str(error))
+        answer = f"refused: {sent.title}: {error}"
+    except ArenaError as error:  # for example a full disk: it is tried again
+        of = "" if isinstance(error, Exhausted) else f"{sent.title}: "
+        tell(f"{NOT_YET}: {of}{error}")
+        return sent.name
+    tell(answer)
+    if sent.owner:
+        post.answer(league.folder, sent.place, answer)
+    else:
+        (yield lambda _: remove_tree(sent.place))()
+    return sent.name
+
+
+def _refuse_name(league: League, sent: Sent, why: str) -> None:
+    """Record the refusal of a wrong name, unless a killed process has recorded it."""
+    known = "name = ? AND owner = '' AND at >= ?"
+    if not sent.since or not league.ledger.refusals(known, sent.title, sent.since):
+        at = league.now().isoformat(timespec="seconds")
+        with league.ledger.changing():
+            league.ledger.refuse(Refusal(0, sent.title, "", "", why, at))
+
+
+def _owner_of(league: League, sent: Sent) -> str:
+    """Return whose turn it is: a new name is its own owner, and invalid ones share one."""
+    with suppress(InputError):
+        check_name(sent.name)
+        return sent.owner or league.desk.find_owner(sent.name) or sent.name
+    return ""
 
 
 def _time_of(item: Path) -> str:
@@ -120,7 +194,7 @@ def _time_of(item: Path) -> str:
 def _list(folder: Path) -> list[Path]:
     """Return the complete, visible items of a folder, the oldest first, and then by name."""
     found = []
-    for item in folder.iterdir():
+    for item in folder.glob("*"):
         if item.name.startswith(".") or item.name.endswith(_UNFINISHED):
             continue
         with suppress(OSError):
@@ -152,209 +226,3 @@ def name_of(item: Path) -> str:
     """
     is_known = item.suffix in (".py", BUILT, ZIP) or interpreter_of(item.name)
     return item.stem if is_known else item.name
-
-
-def _may_come(league: League, name: str, owner: str = "") -> bool:
-    """Return whether an owner may submit today, by default the one of the name, if it is valid."""
-    try:
-        league.desk.check_right(name, owner)
-    except TooMany:
-        return False
-    except Refused:
-        return True  # the refusal is recorded with its reason for the owner
-    except InputError:
-        return league.desk.has_right("")
-    return True
-
-
-def _submitting(
-    league: League, place: Path, tell: Callable[[str], object], *, since: str = ""
-) -> Submitting[str]:
-    """Submit an item that was moved from the inbox, remove it, and return its name.
-
-    `since` is the time at which a killed process moved it, empty otherwise.
-    """
-    name = name_of(place)
-    try:
-        version = yield from league.desk.submitting(as_file(place), name, since=since, resent=True)
-        tell(f"accepted: {version.title}, by {version.owner}")
-    except Unchanged as error:  # for example, a whole folder was copied again
-        tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
-    except Refused as error:
-        tell(f"refused: {escape(name)[:_MOST_NAME]}: {error}")
-    except TooMany:
-        return name  # it stays until tomorrow
-    except InputError as error:  # an invalid name
-        shown = escape(name)[:_MOST_NAME]
-        known = "name = ? AND owner = '' AND at >= ?"
-        if not since or not league.ledger.refusals(known, shown, since):
-            at = league.now().isoformat(timespec="seconds")
-            with league.ledger.changing():
-                league.ledger.refuse(Refusal(0, shown, "", "", str(error), at))
-        tell(f"refused: {shown}: {error}")
-    except ArenaError as error:  # for example a full disk: it is tried again
-        _tell_waiting(escape(name)[:_MOST_NAME], error, tell)
-        return name
-    (yield lambda _: remove_tree(place))()
-    return name
-
-
-def _tell_waiting(name: str, error: ArenaError, tell: Callable[[str], object]) -> None:
-    """Tell why a submission waits; what the machine refuses is one line for all of them."""
-    of = "" if isinstance(error, Exhausted) else f"{name}: "
-    tell(f"{_NOT_YET}: {of}{error}")
-
-
-def _in_queue(league: League, post: Post, tell: Callable[[str], object]) -> Iterator[_Waiting]:
-    """Yield the owner and the beginning of each submission over the web."""
-    folder = open_web(league.folder)
-    clear_web(folder, post)
-
-    def begin(upload: Upload) -> Submitting[str] | None:
-        may_come = upload.state != WAITING or _may_come(league, upload.name, upload.owner)
-        return _submitting_upload(league, post, folder, upload, tell) if may_come else None
-
-    for upload in post.queue():
-        yield upload.owner, partial(begin, upload)
-
-
-def count_uploads(folder: Path) -> tuple[int, int]:
-    """Return how many uploads of a league wait, and how many of these could not be taken."""
-    if not has_post(folder):
-        return 0, 0
-    with closing(Post(folder)) as post:
-        queue = post.queue()
-    return len(queue), sum(one.state != WAITING for one in queue)
-
-
-def _submitting_upload(
-    league: League, post: Post, folder: Path, upload: Upload, tell: Callable[[str], object]
-) -> Submitting[str]:
-    """Submit an upload, store its answer, and return its name."""
-    since = post.take(upload)
-    try:
-        bot = (yield lambda _: lay_out(folder, upload))()
-        version = yield from league.desk.submitting(bot, upload.name, upload.owner, since=since)
-        state, answer = ACCEPTED, version.title
-    except TooMany:
-        return upload.name
-    except InputError as error:  # also Refused
-        state, answer = REFUSED, without_path(str(error), folder, upload)
-    except ArenaError as error:  # for example a full disk: it is tried again
-        _tell_waiting(upload.name, error, tell)
-        return upload.name
-    post.answer(upload, state, answer)
-    if state == ACCEPTED:
-        tell(f"accepted: {version.title}, by {version.owner}")
-    else:
-        tell(f"refused: {upload.name}: {answer}")
-    (folder / str(upload.id)).unlink(missing_ok=True)
-    (yield lambda _: clear_desk(folder, upload))()
-    return upload.name
-
-
-_PAUSE = 1.0  # seconds between two checks of the inbox while no game can be played
-
-
-class Served(NamedTuple):
-    """What serving came to: the submissions answered, what still lies there, rounds and games.
-
-    It is unfinished if a submission could not be taken, or no round could be played.
-    """
-
-    accepted: int
-    refused: int
-    waiting: int
-    rounds: int
-    games: int
-    is_unfinished: bool
-
-    @property
-    def sentence(self) -> str:
-        """The summary in words."""
-        files = f"{self.waiting:,} {'waits' if self.waiting == 1 else 'wait'} in the inbox"
-        done = f"{self.accepted:,} accepted, {self.refused:,} refused, {files}"
-        return f"{done}; {counted(self.rounds, 'round')}, {counted(self.games, 'game')}"
-
-
-def serve(
-    league: League,
-    executor: Executor,
-    tell: Callable[[str], object],
-    *,
-    rests: bool = False,
-    rounds: int | None = None,
-    seconds: float = math.inf,
-    checks: int = 1,
-    whole: bool = False,
-) -> Served:
-    """Play until the process is stopped, or for a number of `rounds`, or for some `seconds`.
-
-    The callback receives a line for each event. With `rests`, no round is played while all ratings
-    are within the target. So many `checks` run at a time; with `whole`, all of the inbox is taken
-    before a round. Call it inside `League.playing`.
-    """
-    end, tell = time.monotonic() + seconds, _once(tell)
-    before, played, games = league.ledger.count_submissions(), 0, 0
-    names = _of_last_round(league)
-    while (rounds is None or rounds > 0) and time.monotonic() < end:
-        names |= {*take_all(league, tell, checks=checks, whole=whole)}
-        result = None
-        if not (rests and league.number and league.is_precise()):
-            try:
-                result = league.play_round(executor, shown=QUIET)
-            except Exhausted as error:
-                tell(f"{_NO_ROUND}: {error}")
-        if result:
-            played, games = played + 1, games + 2 * result.pairs
-            tell(f"round {result.number:,}: {2 * result.pairs:,} games")
-            for name in result.suspended:
-                tell(f"suspended: {name}")
-            names = {*names, *_of_last_round(league), *result.suspended}
-        if result or names:
-            write_site(league, _known(league, names))
-            names = set()
-        rounds = None if rounds is None else rounds - 1
-        if not result and rounds != 0:
-            time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
-    accepted, refused = (
-        now - then for now, then in zip(league.ledger.count_submissions(), before, strict=True)
-    )
-    stuck = (not rests and not played) or any(
-        _may_come(league, name_of(item)) for item in _list(league.folder / TAKEN)
-    )
-    stuck = stuck or count_uploads(league.folder)[1] > 0
-    return Served(accepted, refused, count_waiting(league.folder), played, games, stuck)
-
-
-def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
-    """Return a function that tells each reason why submissions or rounds wait only once."""
-    told: set[str] = set()
-
-    def tell_new(line: str) -> None:
-        if line not in told:
-            tell(line)
-        if line.startswith((_NOT_YET, _NO_ROUND)):
-            told.add(line)
-
-    return tell_new
-
-
-def count_waiting(folder: Path) -> int:
-    """Return how many submissions lie in the inbox of a league, or in the queue of its web."""
-    places = [folder / name for name in (INBOX, TAKEN)]
-    files = sum(len(_list(place)) for place in places if place.is_dir())
-    return files + count_uploads(folder)[0]
-
-
-def _of_last_round(league: League) -> set[str]:
-    """Return the names that played in the last finished round."""
-    if not league.number:
-        return set()
-    return {name for meeting in league.ledger.plan(league.number).meetings for name in meeting[:2]}
-
-
-def _known(league: League, names: Iterable[str]) -> list[str]:
-    """Return the names that have a version, sorted."""
-    there = {version.name for version in league.ledger.versions()}
-    return sorted(there & {*names})

@@ -1,25 +1,22 @@
-"""The commands of a league: submissions, rounds, pages, and playing until it is stopped."""
+"""The commands of a league: hosting it, submissions, rounds, the deadline and the final."""
 
 from __future__ import annotations
 
+import importlib.util
+import math
 import os
+import re
 import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.addons.league.evening_commands import (
-    FOLDER,
-    final,
-    freeze,
-    open_league,
-    serve,
-)
-from arena.addons.league.web_commands import invite, web
 from arena.cli.options import (
     LIMITS,
     ON_THIS_MACHINE,
+    PATH,
     QUIET,
     RULES,
     Command,
@@ -34,13 +31,46 @@ from arena.cli.options import (
     venue_options,
 )
 from arena.cli.starting import find_venue
-from arena.errors import InputError, counted, quote
+from arena.errors import InputError, counted, not_installed, quote
 
 if TYPE_CHECKING:
-    from arena.addons.league.league import RoundResult
+    from arena.addons.league.league import League, RoundResult
+    from arena.addons.league.league_settings import Settings
 
-
+FOLDER = click.argument("folder", type=PATH)
 _MOST_GAMES = 1_000_000_000
+_MOST_PAIRS = 100_000
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LONGEST = 10_000_000  # seconds
+_PORT, _HERE = 8080, "127.0.0.1"
+_WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+
+
+class Duration(Whole):
+    """A time, such as 2h, 90m or 1h30m."""
+
+    name = "time"
+
+    def __init__(self) -> None:
+        super().__init__(1, _LONGEST)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return it in seconds; raises click.BadParameter.
+
+        >>> Duration().convert("1h30m", None, None), Duration().convert("45s", None, None)
+        (5400, 45)
+        """
+        if not re.fullmatch(r"([0-9]{1,9}[smhd])+", str(value)):
+            self.fail(f"{value!r} is not a time such as 2h, 90m or 1h30m", param, ctx)
+        parts = re.findall(r"([0-9]+)([smhd])", value)
+        return super().convert(sum(int(n) * _UNITS[unit] for n, unit in parts), param, ctx)
+
+
+def open_league(folder: Path) -> closing[League]:
+    """Return the league of a folder, which is closed at the end of a block."""
+    from arena.addons.league.league import League
+
+    return closing(League(folder))
 
 
 @click.group(invoke_without_command=True)
@@ -54,6 +84,84 @@ def league(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+@league.command(cls=Command)
+@FOLDER
+@click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
+@click.option("--once", is_flag=True, help="Take all that was handed in, play a round, and end.")
+@click.option("--for", "seconds", type=Duration(), help="Begin nothing after this time; end.")
+@click.option("--port", type=Whole(0, 65_535), help="Of the web page; 0: any.  [default: 8080]")
+@click.option("--host", "address", default=_HERE, show_default=True, help="Its IP address.")
+@venue_options("scheduler", "scheduler_file")
+def host(
+    folder: Path,
+    rest: bool,
+    once: bool,
+    seconds: int | None,
+    port: int | None,
+    address: str,
+    **options: Any,
+) -> None:
+    """Host a league: make or open it, take bots, play, write the pages.
+
+    It goes on until Ctrl-C, and the same command goes on with it, also after kill -9. Bots are
+    handed in at the web page, with a token from `arena league invite`, or as FOLDER/inbox/NAME.py
+    or a folder FOLDER/inbox/NAME. The web page needs the extra `table`; --once has none. With
+    --once or --for the exit status is 1 if something waits, or if no round could be played.
+
+    \b
+    Example:
+      arena league host results/club --once
+    """
+    from arena.addons.league.evening import host as go_on
+    from arena.executors.local import open_executor
+    from arena.lanes.signals import exit_on_termination
+    from arena.processes import adopt_orphans
+    from arena.threads import count_cores
+
+    adopt_orphans()
+    venue = find_venue(options)
+    if not folder.exists():
+        _make(folder, {})
+    with ExitStack() as opened:
+        league = opened.enter_context(open_league(folder))
+        opened.enter_context(exit_on_termination())
+        opened.enter_context(league.playing())
+        executor = opened.enter_context(open_executor(venue))
+
+        def tell(text: str) -> None:
+            say(f"{league.now():%Y-%m-%d %H:%M:%SZ} {text}")
+
+        where = "" if once else _serve(opened, folder, port, address)
+        tell(f"{folder}: hand in {where}or in {folder}/inbox/; Ctrl-C stops it")
+        how: dict[str, Any] = {"rests": rest, "checks": venue.workers or count_cores()}
+        how |= {"rounds": 1 if once else None, "whole": once, "seconds": seconds or math.inf}
+        try:
+            hosted = go_on(league, executor, tell, **how)
+        except KeyboardInterrupt:
+            raise click.Abort("the same command goes on with this league") from None
+        for line in hosted.lines:
+            tell(line)
+    if hosted.waiting or not (hosted.rounds or rest):
+        sys.exit(1)
+
+
+def _serve(opened: ExitStack, folder: Path, port: int | None, address: str) -> str:
+    """Serve the web page until the end, and return where; without its libraries say so.
+
+    Raises InputError.
+    """
+    lacking = [name for module, name in _WEB.items() if importlib.util.find_spec(module) is None]
+    if lacking:
+        say(f"no web page: {not_installed(lacking[0], 'table')}", err=True)
+        return ""
+    from arena.addons.league.web import serving
+
+    url, _ = opened.enter_context(serving(folder, _PORT if port is None else port, address))
+    if address != _HERE:
+        say("warning: without a proxy with TLS, tokens can be read on the way", err=True)
+    return f"at {url} "
 
 
 @league.command(cls=Command)
@@ -85,8 +193,7 @@ def new(
     """
     import msgspec
 
-    from arena.addons.league.league import make_league
-    from arena.addons.league.league_settings import Settings, new_settings
+    from arena.addons.league.league_settings import Settings
     from arena.cli.options import split_bots
 
     given: dict[str, Any] = {"seed": seed, "lane": lane}
@@ -94,15 +201,21 @@ def new(
     values = {name: value for name, value in given.items() if value is not None}
     values["rules"] = change_rules(rules).changes()
     values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
+    settings = _make(folder, values)
+    made = f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:"
+    lines = [made, f"  arena league host {quote(str(folder))}"]
+    data = {"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane}
+    print_found(data, lines, as_json=as_json)
+
+
+def _make(folder: Path, values: dict[str, Any]) -> Settings:
+    """Make a league with these settings, which are returned; raises InputError."""
+    from arena.addons.league.league import make_league
+    from arena.addons.league.league_settings import new_settings
+
     settings = new_settings(values)
     make_league(folder, settings)
-    if as_json:
-        print_json({"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane})
-        return
-    say(f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:")
-    place = quote(str(folder))
-    say(f"  arena league submit {place} ./my_bot.py --name NAME")
-    say(f"  arena league play {place}")
+    return settings
 
 
 def _find_name(bot: str) -> str:
@@ -276,5 +389,99 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
     print_found(gone, [f"{version.title} is withdrawn"], as_json=as_json)
 
 
-for command in (serve, freeze, final, invite, web):
-    league.add_command(command)
+@league.command()
+@FOLDER
+@click.option("--undo", is_flag=True, help="Accept submissions again.")
+@json_option
+def freeze(folder: Path, undo: bool, as_json: bool) -> None:
+    """Accept no submissions from now on, as at a deadline.
+
+    Rounds can still be played; `arena league final` plays the final. What lies in the inbox stays
+    there, and is taken if this is undone.
+
+    \b
+    Example:
+      arena league freeze results/club
+    """
+    from arena.addons.league import final
+
+    with open_league(folder) as opened:
+        if undo:
+            final.thaw(opened)
+            print_found({"frozen": False}, ["submissions count again"], as_json=as_json)
+            return
+        frozen = final.freeze(opened)
+    print_found({"frozen": True, **frozen._asdict()}, [frozen.sentence], as_json=as_json)
+
+
+@league.command(cls=Command)
+@FOLDER
+@click.option("--pairs", type=Whole(1, _MOST_PAIRS), help="Pairs of every two bots.  [default: 20]")
+@venue_options("scheduler", "scheduler_file")
+@QUIET
+@json_option
+def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Play the final of a frozen league.
+
+    All play against all, equally many games. It is a run with its report in FOLDER/finals/. An
+    interrupted final goes on with the same command.
+
+    \b
+    Example:
+      arena league final results/club --pairs 50
+    """
+    from arena.addons.league.final import PAIRS, play_final
+    from arena.executors.log import NORMAL, QUIET
+    from arena.processes import adopt_orphans
+    from arena.runs.run import Interrupted, Playing
+
+    adopt_orphans()
+    how = Playing(find_venue(options), shown=QUIET if quiet or as_json else NORMAL)
+    with open_league(folder) as opened, opened.playing():
+        try:
+            outcome, report = play_final(opened, pairs or PAIRS, how)
+        except Interrupted:
+            raise click.Abort("the same command goes on with this final") from None
+    found = {"folder": str(report.parent), "report": str(report)}
+    document = {**found, "played": outcome.played, "kept": outcome.kept}
+    lines = [f"the final: {counted(outcome.played + outcome.kept, 'game')}; see {report}"]
+    print_found(document, lines, as_json=as_json)
+
+
+@league.command()
+@FOLDER
+@click.argument("owners", nargs=-1, metavar="[OWNER]...")
+@click.option("--revoke", is_flag=True, help="Make the tokens of these owners invalid.")
+@json_option
+def invite(folder: Path, owners: tuple[str, ...], revoke: bool, as_json: bool) -> None:
+    """Give owners tokens for the web page of a league, or list who has one.
+
+    A token is shown once: the league keeps only its hash. A new token replaces the one before.
+
+    \b
+    Example:
+      arena league invite results/club Ann
+    """
+    from arena.addons.league import post
+    from arena.addons.league.league_settings import read_settings
+    from arena.addons.league.league_tables import check_owner
+
+    read_settings(folder)
+    given = post.invited(folder)
+    for owner in owners:
+        check_owner(owner)
+        if owner == "arena":
+            raise InputError("owner 'arena': the bots of the panel are its own")
+        if revoke and owner not in given:
+            raise InputError(f"owner {owner}: no token was given")
+    if revoke:
+        for owner in owners:
+            given[owner].unlink(missing_ok=True)
+        print_found({"revoked": [*owners]}, [f"{one}: revoked" for one in owners], as_json=as_json)
+    elif owners:
+        tokens = {owner: post.invite(folder, owner) for owner in owners}
+        print_found({"tokens": tokens}, map("  ".join, tokens.items()), as_json=as_json)
+    else:
+        since = {owner: post.time_of(path) for owner, path in given.items()}
+        lines = [f"{owner}  since {at}" for owner, at in since.items()]
+        print_found({"invited": since}, lines or ["nobody has a token"], as_json=as_json)

@@ -19,8 +19,6 @@ from typing import Any, Final
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Event
-from arena.addons.league.owner_page import keep_told
-from arena.addons.league.post import has_post
 from arena.addons.league.shown import (
     Standing,
     are_apart,
@@ -73,10 +71,7 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
     pages = {name: folder / "bots" / f"{name}.html" for name in everybody}
     # a killed process may not have written a page
     for name in sorted({*wanted, *(one for one, page in pages.items() if not page.is_file())}):
-        report = bot_report(league, name, found)
-        if has_post(league.folder):
-            keep_told(league.folder, name, report)
-        write_text(pages[name], to_html(report))
+        write_text(pages[name], to_html(bot_report(league, name, found)))
     write_text(folder / "feed.json", _feed(league))
     write_text(folder / "league.json", _live(league, found))
     replace_rows(folder / LEAGUE.file, *table(league, found))

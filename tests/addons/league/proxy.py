@@ -1,4 +1,4 @@
-"""A small reverse proxy with TLS, as nginx and Caddy are set up in docs/league-web.md."""
+"""A small reverse proxy with TLS, as nginx and Caddy are set up in docs/league.md."""
 
 from __future__ import annotations
 
@@ -49,11 +49,7 @@ def proxied(port: int, certificate: Path) -> Iterator[str]:
             assert self.path.startswith(PREFIX), self.path
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = dict(self.headers.items()) | {
-                "Host": f"127.0.0.1:{port}",
-                "X-Forwarded-For": self.client_address[0],
                 "X-Forwarded-Proto": "https",
-                "X-Forwarded-Host": self.headers["Host"],
-                "X-Forwarded-Prefix": PREFIX,
                 "Connection": "close",
             }
             with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:

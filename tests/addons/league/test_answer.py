@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,8 @@ from arena.addons.league.answer import (
 )
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
-from arena.addons.league.owner_page import Reception
 from arena.addons.league.shown import Standing, standings, surely_beats, table
-from arena.errors import InputError, name_some
+from arena.errors import InputError
 from arena.reports.html import to_html
 from arena.tournament.keys import Venue
 from tests.addons.league.small import a_league, accept, play
@@ -93,7 +91,7 @@ def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> N
 
 @pytest.mark.slow
 def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
-    """By the one verdict, apart, also on the owner's page; a cell for each bot of the panel."""
+    """By the one verdict, apart; a cell for each bot of the panel."""
     found = standings(club)
     (beaten,) = (one.beats for one in found if one.bot == "patient")
     assert "uniform" in beaten
@@ -102,9 +100,6 @@ def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
     named = {name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"}
     assert named == {*beaten}
     assert (row["best_version"] in (1, 2), row["days"], row["faults"]) == (True, 1, 0)
-    with closing(Reception(club.folder)) as reception:
-        (page,) = reception.describe("Ann")["bots"]
-    assert (page["beats"], page["surely_beats"]) == (len(beaten), name_some(beaten))
     own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
     assert own["beats_uniform"] == ""
 

@@ -21,8 +21,9 @@ from typing import Any
 import pytest
 
 from arena.addons.league import submission
+from arena.addons.league.evening import host
 from arena.addons.league.final import freeze, make_final, play_final, thaw
-from arena.addons.league.inbox import serve, take_all
+from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
@@ -54,10 +55,10 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
         yield made
 
 
-def served(league: League, **how: Any) -> Any:
-    """Serve a league, and return what it came to."""
+def hosted(league: League, **how: Any) -> Any:
+    """Host a league, and return what it came to."""
     with league.playing():
-        return serve(league, LocalExecutor(1), lambda _: None, **how)
+        return host(league, LocalExecutor(1), lambda _: None, **how)
 
 
 @pytest.mark.slow
@@ -148,7 +149,7 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
 
 
 @pytest.mark.slow
-def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
+def test_once_takes_all_plays_a_round_and_says_what_it_came_to(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole inbox, also if this takes long; a submission that cannot be taken is left to do."""
@@ -156,13 +157,15 @@ def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
     monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
     write_bot(league.folder / "inbox", "ann", 1)
     (league.folder / "inbox" / "bad.py").symlink_to("/etc/passwd")
-    found = served(league, rounds=1, whole=True)
-    assert found.sentence == "1 accepted, 1 refused, 0 wait in the inbox; 1 round, 60 games"
-    assert not found.is_unfinished
+    found = hosted(league, rounds=1, whole=True)
+    assert found.lines == ["1 accepted, 1 refused, 0 left; 1 round, 60 games"]
     write_bot(league.folder / "taken", "cid", 1)
+    (league.folder / "inbox" / "bad name.py").write_text("x")
     monkeypatch.setattr(league.desk, "submitting", fail)
-    found = served(league, rounds=1, whole=True)
-    assert (found.is_unfinished, found.waiting) == (True, 1)
+    assert hosted(league, rounds=1, whole=True).waiting == [
+        "waits: cid.py: not yet taken",
+        "waits: bad name.py: not yet taken",
+    ]
 
 
 def fail(*_: object, **__: object) -> None:
@@ -178,11 +181,11 @@ def test_the_command_ends_by_itself_with_times_and_a_summary(
 ) -> None:
     """Every line has its time; the status is 0."""
     make_league(tmp_path / "club", settings(round_pairs=20))
-    done = arena("league", "serve", "club", "--workers", "1", *words)
+    done = arena("league", "host", "club", "--port", "0", "--workers", "1", *words)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert all(LINE.fullmatch(line) for line in lines)
-    assert re.search(r"Z 0 accepted, 0 refused, 0 wait in the inbox; \d+ rounds?, ", lines[-1])
+    assert re.search(r"Z 0 accepted, 0 refused, 0 left; \d+ rounds?, ", lines[-1])
 
 
 def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(
@@ -190,9 +193,9 @@ def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(
 ) -> None:
     """In one line each."""
     make_league(tmp_path / "club", settings(panel=["uniform"]))
-    assert arena("league", "serve", "club", "--once").returncode == 1
+    assert arena("league", "host", "club", "--once").returncode == 1
     for text in ("2", "h", "-1h", "2h ", "0s", "9999999d", "1e3s"):
-        done = arena("league", "serve", "club", "--for", text)
+        done = arena("league", "host", "club", "--for", text)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), text
 
 
@@ -245,7 +248,7 @@ def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
     context = group.make_context("league", words[1:2], resilient_parsing=True)
     _, command, _ = group.resolve_command(context, words[1:2])
     assert command is not None
-    command.make_context("serve", words[2:])
+    command.make_context("host", words[2:])
     if systemd := shutil.which("systemd-analyze"):
         path = tmp_path / "league.service"
         path.write_text(text.replace(program, "/bin/true"))
@@ -272,7 +275,7 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_pa
     assert not league.ledger.refusals()
     with pytest.raises(InputError, match="it is frozen since 2026-11-24 12:00:00 UTC"):
         freeze(league)
-    assert served(league, rounds=1).rounds == 1
+    assert hosted(league, rounds=1).rounds == 1
     thaw(league)
     with pytest.raises(InputError, match="it is not frozen"):
         thaw(league)
@@ -331,7 +334,7 @@ def test_a_refusal_has_its_reason_on_the_page_and_in_the_feed(
     league.now = lambda: datetime(2026, 11, 24, 13, tzinfo=UTC)
     with pytest.raises(Refused):
         league.desk.submit(str(write_bot(tmp_path, "ann", 3)), "ann", "Ann")
-    served(league, rounds=1)
+    hosted(league, rounds=1)
     write_site(league)
     site = league.folder / "site"
     titles = [item["title"] for item in json.loads((site / "feed.json").read_text())["items"]]

@@ -118,8 +118,13 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("withdraw", "club", "nobody"), "no bot 'nobody' in this league"),
         (("withdraw", "club", "greedy"), "greedy: it is of the panel, which stays"),
         (("show", "club", "nobody"), "no bot 'nobody' in this league"),
-        (("serve", "nowhere"), "nowhere: no league there"),
-        (("serve", "club", "--workers", "0"), "--workers"),
+        (("host", "club", "--workers", "0"), "--workers"),
+        (("host", "club", "--port", "70000"), "70000"),
+        (("host", "club", "--host", "me", "--port", "0"), "--host me --port 0: "),
+        (("invite", "nowhere", "Ann"), "no league there"),
+        (("invite", "club", "a/b"), "owner 'a/b': 1 to 60 of"),
+        (("invite", "club", "arena"), "of the panel"),
+        (("invite", "club", "Zed", "--revoke"), "no token was given"),
         (("chow", "club"), "No such command 'chow'"),
     ],
 )
@@ -132,3 +137,17 @@ def test_a_mistake_is_one_line_with_status_2(club: Arena, words: tuple[str, ...]
     assert line.startswith("error: ")
     assert why in line
     assert club("league", "show", "club").stdout == before
+
+
+def test_a_token_is_shown_once(club: Arena) -> None:
+    """The list has owners and times, and no token."""
+    tokens = json.loads(club("league", "invite", "club", "Ann", "Bob B.", "--json").stdout)[
+        "tokens"
+    ]
+    assert [*tokens] == ["Ann", "Bob B."]
+    assert len({*tokens.values()}) == 2
+    shown = club("league", "invite", "club").stdout
+    assert shown.count("since") == 2
+    assert not any(token in shown for token in tokens.values())
+    assert club("league", "invite", "club", "Ann", "--revoke").stdout == "Ann: revoked\n"
+    assert "Ann" not in club("league", "invite", "club").stdout

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from arena.addons.league import submission
-from arena.addons.league.inbox import serve
+from arena.addons.league.evening import host
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_tables import Version
 from arena.executors.local import LocalExecutor
@@ -28,7 +28,7 @@ from pathlib import Path
 from arena.executors.local import LocalExecutor
 from arena.addons.league import inbox, submission
 from arena.addons.league.league import League
-from arena.addons.league.inbox import serve
+from arena.addons.league.evening import host
 from tests.addons.league.small import accept
 
 submission.run_check = accept
@@ -39,7 +39,7 @@ number = int(sys.argv[2])
 with league.playing():
     print("begun", flush=True)
     while league.number < number:
-        serve(league, LocalExecutor(1), lambda line: None, rounds=1)
+        host(league, LocalExecutor(1), lambda line: None, rounds=1)
 print("done", flush=True)
 """
 
@@ -53,7 +53,7 @@ def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with a_league(tmp_path / "club", round_pairs=30) as league, league.playing():
         (league.folder / "inbox").mkdir()
         write_bot(league.folder / "inbox")
-        serve(league, LocalExecutor(1), told.append, rounds=2)
+        host(league, LocalExecutor(1), told.append, rounds=2)
         assert told == ["accepted: mine 1, by mine", "round 1: 60 games", "round 2: 60 games"]
         site = league.folder / "site"
         assert (site / "bots" / "mine.html").is_file()
@@ -65,13 +65,13 @@ def test_a_league_that_rests_plays_only_for_newcomers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While every rating is within the target."""
-    monkeypatch.setattr("arena.addons.league.inbox._PAUSE", 0.0)
+    monkeypatch.setattr("arena.addons.league.evening._PAUSE", 0.0)
     told: list[str] = []
     with a_league(tmp_path / "club", round_pairs=30, target=1000) as league, league.playing():
-        serve(league, LocalExecutor(1), told.append, rests=True, rounds=3)
+        host(league, LocalExecutor(1), told.append, rests=True, rounds=3)
         assert told == ["round 1: 60 games"]
         league.desk.submit("greedy(patience=11)", "patient")
-        serve(league, LocalExecutor(1), told.append, rests=True, rounds=2)
+        host(league, LocalExecutor(1), told.append, rests=True, rounds=2)
         assert told[1:] == ["round 2: 60 games"]
 
 
@@ -129,7 +129,18 @@ def test_kills_change_nothing(tmp_path: Path, kills: int, rounds: int) -> None:
 @contextmanager
 def served(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Serve a league with the real command, and kill it at the end."""
-    words = [sys.executable, "-m", "arena", "league", "serve", str(folder), "--workers", "1"]
+    words = [
+        sys.executable,
+        "-m",
+        "arena",
+        "league",
+        "host",
+        str(folder),
+        "--port",
+        "0",
+        "--workers",
+        "1",
+    ]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
         try:
             yield process

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.addons.league import inbox, submission
-from arena.addons.league.inbox import serve, take_all
+from arena.addons.league import evening, inbox, submission
+from arena.addons.league.evening import host
+from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
 from arena.addons.league.submission import Refused
 from arena.check.sparring import CutShort
@@ -32,7 +33,7 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league with three bots in its inbox, whose check finds nothing."""
     monkeypatch.setattr(submission, "run_check", accept)
     monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
-    monkeypatch.setattr(inbox, "_PAUSE", 0.0)
+    monkeypatch.setattr(evening, "_PAUSE", 0.0)
     with a_league(tmp_path / "club") as made:
         (made.folder / "inbox").mkdir()
         for number in range(3):
@@ -69,7 +70,7 @@ def test_what_the_machine_refuses_waits_and_is_one_line(
     if where == "jail":
         league.desk.settings = replace(league.settings, lane="jail")
     told: list[str] = []
-    tell = inbox._once(told.append)
+    tell = evening._once(told.append)
     with monkeypatch.context() as lacking:
         lacking.setattr(*WHERE[where])
         for _ in range(2):
@@ -106,10 +107,10 @@ def test_a_round_that_the_machine_refuses_is_one_line(
 ) -> None:
     """No bot forfeits in it, and the league goes on being served."""
     monkeypatch.setattr(League, "play_round", raising(Exhausted(EAGAIN)))
-    monkeypatch.setattr(inbox, "take_all", lambda *_, **__: iter(()))
+    monkeypatch.setattr(evening, "take_all", lambda *_, **__: iter(()))
     told: list[str] = []
     with league.playing():
-        serve(league, LocalExecutor(1), told.append, rounds=3)
+        host(league, LocalExecutor(1), told.append, rounds=3)
     assert told == [f"no round was played: {EAGAIN}"]
 
 

@@ -1,0 +1,107 @@
+"""Host a league: take what was handed in, play a round, write the pages, and begin again."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from arena.addons.league.inbox import NOT_YET, find_waiting, take_all, why_waiting
+from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
+from arena.errors import Exhausted, counted, escape
+from arena.executors.local import Executor
+from arena.executors.log import QUIET
+
+_NO_ROUND: Final = "no round was played"
+_PAUSE = 1.0  # seconds between two looks at the inbox while no game can be played
+_MOST_NAMED = 50  # of what waits
+
+
+class Hosted(NamedTuple):
+    """What an evening came to: submissions answered, rounds, games, and what waits and why."""
+
+    accepted: int
+    refused: int
+    rounds: int
+    games: int
+    waiting: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """The summary in words, after a line for each of those that wait."""
+        count = len(self.waiting)
+        done = f"{self.accepted:,} accepted, {self.refused:,} refused, {count:,} left"
+        played = f"{counted(self.rounds, 'round')}, {counted(self.games, 'game')}"
+        return [*self.waiting[:_MOST_NAMED], f"{done}; {played}"]
+
+
+def host(
+    league: League,
+    executor: Executor,
+    tell: Callable[[str], object],
+    *,
+    rests: bool = False,
+    rounds: int | None = None,
+    seconds: float = math.inf,
+    checks: int = 1,
+    whole: bool = False,
+) -> Hosted:
+    """Go on until the process is stopped, or for a number of `rounds`, or for some `seconds`.
+
+    The callback receives a line for each event. With `rests`, no round is played while all ratings
+    are within the target. So many `checks` run at a time; with `whole`, all that was handed in is
+    taken before a round. Call it inside `League.playing`.
+    """
+    end, tell = time.monotonic() + seconds, _once(tell)
+    before, played, games = league.ledger.count_submissions(), 0, 0
+    names = _of_last_round(league)
+    while (rounds is None or rounds > 0) and time.monotonic() < end:
+        names |= {*take_all(league, tell, checks=checks, whole=whole)}
+        result = None
+        if not (rests and league.number and league.is_precise()):
+            try:
+                result = league.play_round(executor, shown=QUIET)
+            except Exhausted as error:
+                tell(f"{_NO_ROUND}: {error}")
+        if result:
+            played, games = played + 1, games + 2 * result.pairs
+            tell(f"round {result.number:,}: {2 * result.pairs:,} games")
+            for name in result.suspended:
+                tell(f"suspended: {name}")
+            names |= {*_of_last_round(league), *result.suspended}
+        if result or names:
+            write_site(league, sorted(names & {one.name for one in league.ledger.versions()}))
+            names = set()
+        rounds = None if rounds is None else rounds - 1
+        if not result and rounds != 0:
+            time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
+    accepted, refused = (
+        now - then for now, then in zip(league.ledger.count_submissions(), before, strict=True)
+    )
+    waiting = [
+        f"waits: {escape(one.place.name)}: {why_waiting(league, one) or NOT_YET}"
+        for one in find_waiting(league.folder)
+    ]
+    return Hosted(accepted, refused, played, games, waiting)
+
+
+def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
+    """Return a function that tells each reason why submissions or rounds wait only once."""
+    told: set[str] = set()
+
+    def tell_new(line: str) -> None:
+        if line not in told:
+            tell(line)
+        if line.startswith((NOT_YET, _NO_ROUND)):
+            told.add(line)
+
+    return tell_new
+
+
+def _of_last_round(league: League) -> set[str]:
+    """Return the names that played in the last finished round."""
+    if not league.number:
+        return set()
+    return {name for meeting in league.ledger.plan(league.number).meetings for name in meeting[:2]}

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
-from arena.entries.entry import Entry
 from arena.entries.layout import renew_all
 from arena.errors import Unreachable
 from arena.executors.log import Reporter, log_fault
@@ -34,12 +33,9 @@ from arena.tournament.match import (
     Asking,
     Finished,
     GameResult,
-    Inline,
     Player,
-    Recorded,
     WallClock,
     play_asking,
-    play_local,
     play_together,
     play_untimed,
     result_of,
@@ -185,13 +181,12 @@ class Worker:
         games = [OneGame(self, chunk, fixture, self._draw(fixture)) for fixture in fixtures]
         if games[0].fixture[1:] in chunk.verdicts:
             return [game.carry_out() for game in games]
-        ends: Iterable[Finished | None]
-        if remote:
+        if remote or not self.pace.needs_no_clock(fixtures[0].labels):
             ends = play_together([game.asking(slot) for slot, game in enumerate(games)])
             if None in ends:  # a process has failed, or an answer may have been late
                 self.single |= {*fixtures[0].labels}
         else:
-            ends = map(self._play_local, games)
+            ends = [*map(self._play_untimed, games)]
         return [
             self._told(game.fixture, self.repeats.decide(game, end))
             for game, end in zip(games, ends, strict=True)
@@ -203,14 +198,6 @@ class Worker:
             self._draws[fixture.pair] = self.tournament.draw(fixture)
         return self._draws[fixture.pair]
 
-    def _play_local(self, game: OneGame) -> Finished:
-        """Play a game between two bots in this process."""
-        labels = game.fixture.labels
-        if self.pace.needs_no_clock(labels):
-            return self._play_untimed(game)
-        players = [self.inproc_player(game.fixture, game.draw, seat) for seat in (0, 1)]
-        return play_local(game.begin(), players)
-
     def _play_untimed(self, game: OneGame) -> Finished:
         """Play a game with two clock readings in all, instead of four for each decision.
 
@@ -221,30 +208,21 @@ class Worker:
         labels = game.fixture.labels
         entries = [self.tournament.by_label[label] for label in labels]
         clock = WallClock.like(self.tournament.limits.clock())
-        is_weighed = self.pace.weighs(labels)
-        state, begun = game.begin(), time.process_time() if is_weighed else 0.0  # 1 us
-        finished, in_time = play_untimed(state, entries, game.draw, clock)
-        if is_weighed and not finished.fault:
-            self._weigh(game, entries, state.history, time.process_time() - begun)
+        begun = time.process_time() if self.pace.weighs(labels) else 0.0  # 1 us
+        finished, in_time = play_untimed(game.begin(), entries, game.draw, clock)
+        if begun and not finished.fault:
+            seconds = time.process_time() - begun
+            for label in labels:
+                self.timings[label].games.add(seconds / len(finished.state.history))
         self.output.take()
         self.output.stay()
         if in_time or finished.fault:
             return finished
         self.pace.watch(labels)
-        timed = self._play_local(game)
-        played = bytes(timed.state.history)
-        return timed if bytes(finished.state.history).startswith(played) else finished
-
-    def _weigh(self, game: OneGame, entries: list[Entry], actions: bytes, seconds: float) -> None:
-        """Count the seconds of a game that its bots took: but those without them."""
-        of_both = iter(actions)
-        recorded = [Recorded(entry, of_both) for entry in entries]
-        clock = WallClock.like(self.tournament.limits.clock())
-        state, begun = game.begin(), time.process_time()
-        play_untimed(state, recorded, game.draw, clock)
-        of_bots = seconds - (time.process_time() - begun)
-        for label in game.fixture.labels:
-            self.timings[label].games.add(max(0.0, of_bots) / len(actions))
+        (timed,) = play_together([game.asking()])
+        assert timed is not None
+        is_same = finished.state.history.startswith(timed.state.history)
+        return timed if is_same else finished
 
     def _told(self, fixture: Fixture, finished: Finished) -> Finished:
         """Return the end of a game, after reporting it if it is the first fault of its bot."""
@@ -331,7 +309,7 @@ class OneGame:
         """Return the player of a seat, in its own process or in this one."""
         worker, label = self.worker, self.fixture.labels[seat]
         if worker.is_local(label, self.chunk):
-            return Inline(worker.inproc_player(self.fixture, self.draw, seat))
+            return worker.inproc_player(self.fixture, self.draw, seat)
         player = RemotePlayer(
             worker.process(label, self.part),
             slot,

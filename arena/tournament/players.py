@@ -48,7 +48,7 @@ class InprocPlayer:
         self.timing = timing
         self.output = output
         self.printed = ""
-        self.strategy: Strategy
+        self.strategy: Strategy | None = None
 
     def begin(self) -> None:
         """Load the bot, and make its strategy."""
@@ -81,6 +81,7 @@ class InprocPlayer:
 
     def choose(self, view: View, /) -> Action:
         """Return the bot's action, checked."""
+        assert self.strategy
         self.beat()
         if self.output.kept:  # printed by a bot of another game that has just ended
             self.output.take()
@@ -95,9 +96,10 @@ class InprocPlayer:
         return action
 
     def end(self) -> None:
-        """Close the strategy."""
+        """Close the strategy, if there is one."""
         self.beat()
-        close_after(self.entry, self.strategy)
+        if self.strategy is not None:
+            close_after(self.entry, self.strategy)
 
     def _stop_clock(self) -> None:
         spent, in_time = self.clock.stop()

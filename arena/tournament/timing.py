@@ -7,11 +7,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
 from msgspec import Meta
 
 from arena.lanes.limits import Limits
+from engine import State
+from engine.play import draw, play, setup
 from engine.strategy import Spent
 
 _MOST = 1 << 40  # decisions of a bot in one chunk
@@ -28,7 +31,7 @@ TimingData: TypeAlias = tuple[DistributionData, DistributionData, DistributionDa
 _STEPS = 16  # buckets for each doubling: 4 % wide
 _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
 _TIMED = 64  # the decisions of cheap bots are timed once in this many of their games
-_WEIGHED = 2  # which of these games has its engine measured
+_WEIGHED = 2  # which of these games is timed as a whole
 _QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
 _LONGER = 4  # times as many games are timed after each further game that took long
 _KNOWN = 100  # decisions, before a bot's mean is used
@@ -103,8 +106,7 @@ class Distribution:
 class Timing:
     """The times of a bot's decisions, by the wall clock and by processor time.
 
-    `games` are the processor seconds of a decision on average in a game that had no clock: those of
-    the game without what the engine needs for the same moves, divided by the plies.
+    `games` are the processor seconds of a ply, with the engine's part, in games without a clock.
 
     >>> timing = Timing()
     >>> timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
@@ -231,15 +233,30 @@ class Clocks:
         This process itself has played for the seconds `here`.
 
         A decision with a clock of its own is up to 4 us too long: a reading is in it, and slows
-        what follows. So for cheap bots whole games count, if there are any.
+        what follows. So for cheap bots whole games count, if there are any, less the engine's part.
         """
-        workers = self._ended.children - self._began.children + here
+        workers, engine = self._ended.children - self._began.children + here, _time_engine()
         bots = 0.0
         for label, timing in timings.items():
-            bots += (timing.games if timing.games.count else timing.cpu).mean * self._plies[label]
+            of_game = max(0.0, timing.games.mean - engine)
+            bots += (of_game if timing.games.count else timing.cpu.mean) * self._plies[label]
         bots = min(workers, bots / 2)
         files = _Reading.now().own - self._ended.own
         return Spending(bots, workers - bots, self._ended.own - self._began.own - here, files)
+
+
+def _time_engine() -> float:
+    """Return the processor seconds that the engine needs for a ply, the least of some games."""
+    first = SimpleNamespace(choose=lambda view: view.legal[0])
+    seconds = []
+    for _ in range(_TIMED):
+        begun, drawn = time.process_time(), draw(b"")
+        state = State(drawn.deal)
+        for seat in (0, 1):
+            setup(drawn.lucks[seat], seat)
+        play(state, (first, first))
+        seconds.append((time.process_time() - begun) / len(state.history))
+    return min(seconds)
 
 
 class Pace:
@@ -284,9 +301,9 @@ class Pace:
         return untimed
 
     def weighs(self, labels: Iterable[str]) -> bool:
-        """Return whether the engine's part of this game of bots, which has no clock, is measured.
+        """Return whether this game of bots, which has no clock, is timed as a whole.
 
-        It is that of the second such game of each bot after one with a clock.
+        It is the second such game of each bot after one with a clock.
         """
         return any(self._untimed[label] == _WEIGHED for label in labels)
 

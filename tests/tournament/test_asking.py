@@ -13,11 +13,9 @@ from arena.tournament.match import (
     Asking,
     Doubt,
     Finished,
-    Inline,
     Question,
     Reply,
     play_asking,
-    play_local,
     play_together,
     result_of,
 )
@@ -164,24 +162,12 @@ class Scripted:
         return CHARS.index(next(self.actions))
 
     def end(self) -> None:
-        self.calls.append("end")
+        self.call("end")
 
     def call(self, name: str) -> None:
         self.calls.append(name)
         if name == self.fails:
             raise Forfeit("exception", f"{name} failed")
-
-
-class Ending(Inline):
-    """A player in this process that is also asked at the end, and may fail there."""
-
-    player: Scripted
-
-    def end(self) -> Asking[None]:
-        """Record the call."""
-        self.player.call("end")
-        return
-        yield
 
 
 def players(fails_0: str = "", fails_1: str = "") -> list[Scripted]:
@@ -194,25 +180,16 @@ def players(fails_0: str = "", fails_1: str = "") -> list[Scripted]:
 
 
 def asked(scripted: Sequence[Scripted]) -> Finished:
-    """Return how a game ends that is played with `play_asking`; these players ask nothing."""
+    """Return how a game ends; these players ask nothing."""
     with pytest.raises(StopIteration) as stop:
-        next(play_asking(at(DEAL), [Ending(player) for player in scripted]))
+        next(play_asking(at(DEAL), scripted))
     end: Finished = stop.value.value
-    return end
-
-
-def both_ways(fails_0: str = "", fails_1: str = "") -> Finished:
-    """Return how a game ends; `play_local` and `play_asking` give the same."""
-    end = play_local(at(DEAL), players(fails_0, fails_1))
-    again = asked(players(fails_0, fails_1))
-    assert again == end
     return end
 
 
 def test_a_game_without_faults_is_played_to_its_end() -> None:
     """48 actions in the order of the turns."""
-    end = both_ways()
-    assert end == Finished(at(DEAL, quiet_game(DEAL)))
+    assert asked(players()) == Finished(at(DEAL, quiet_game(DEAL)))
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -221,7 +198,7 @@ def test_the_seat_whose_player_fails_is_guilty(seat: int) -> None:
     fails = ["", ""]
     for call, plies in (("begin", 0), ("choose", seat)):
         fails[seat] = call
-        end = both_ways(*fails)
+        end = asked(players(*fails))
         assert (end.guilty, len(end.state.history)) == (seat, plies)
         assert end.fault == Fault("exception", f"{call} failed")
 

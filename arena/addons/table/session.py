@@ -25,8 +25,6 @@ from arena.store.timeline import make_timeline
 from arena.tournament.keys import Naming
 from arena.tournament.match import (
     Finished,
-    Inline,
-    LocalPlayer,
     Player,
     play_asking,
     play_together,
@@ -70,12 +68,12 @@ class Match:
 
     def play(
         self,
-        person: LocalPlayer,
+        person: Player,
         processes: Mapping[Seat, BotProcess],
         asking: Callable[[bytes | None], None] = lambda _: None,
     ) -> Finished:
         """Play the game; `asking` is called before each choice of a bot."""
-        players: list[Player] = [Inline(person), Inline(person)]
+        players: list[Player] = [person, person]
         for seat, process in processes.items():
             luck, clock = self.draw.lucks[seat], LIMITS.clock()
             players[seat] = RemotePlayer(process, 0, seat, luck, clock, Timing(), asking)

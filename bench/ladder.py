@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 import arena
@@ -24,7 +25,6 @@ from arena.tournament import config
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import read_anchor
-from bench.studies.ladder import count_pairs
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "configs" / "ladder.yaml"
@@ -67,6 +67,18 @@ def rate(counts: Mapping[Pairing, Counts]) -> Ladder:
     spread = estimate_spread(fit.model, fit.strengths, math.inf)
     elo, low, high = (float(round(one)) for one in spread[:3])
     return Ladder(dict(sorted(elos.items(), key=lambda one: one[1])), (elo, low, high))
+
+
+def count_pairs(games: pd.DataFrame) -> dict[Pairing, Counts]:
+    """Return the pairs by score of every two bots in a table of games."""
+    score = np.where(games["winner"].isna(), 1, 2 * (games["winner"] == games["bot"]))
+    keys = ["bot", "opponent", "pair"]
+    by_pair = games.assign(score=score).groupby(keys, sort=False)["score"].sum()
+    found: dict[Pairing, Counts] = {}
+    for two, scores in by_pair.groupby(["bot", "opponent"], sort=False):
+        lost, less, even, more, won = np.bincount(scores, minlength=5).tolist()
+        found[Pairing(*map(str, two))] = lost, less, even, more, won
+    return found
 
 
 def store(games: pd.DataFrame) -> Iterator[Path]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
-from arena.statistics.intervals import LEVEL, Estimate, correct
+from arena.statistics.intervals import LEVEL, Estimate, Ints, correct, find_dependence
 from arena.statistics.model import Flags, find_reach
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
@@ -54,7 +54,8 @@ class Field:
     """The rated bots, by label, in the order of the run; games against others are left out.
 
     `pairings` are two labels each. Anchors that are not rated are ignored. With `even` every
-    pairing weighs the same (`Fit`); with `looks` verdicts are valid at every number of pairs.
+    pairing weighs the same (`Fit`); with `looks` verdicts are valid at every number of pairs. With
+    the `sequence` of the pairs, their pairings and scores, errors allow for its `dependence`.
     """
 
     def __init__(
@@ -67,19 +68,25 @@ class Field:
         *,
         even: bool = False,
         looks: bool = False,
+        sequence: tuple[Ints, Ints] | None = None,
     ) -> None:
         self.looks = looks
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
         self.scores: list[PairScores] = []
         self.met: dict[tuple[int, int], ScoreCounts] = {}
+        self.pairings: dict[int, tuple[int, int]] = {}
         for number, pairs, total, squares, by_score in totals:
             bot, opponent = pairings[number]
             if bot in self.numbers and opponent in self.numbers:
                 two = self.numbers[bot], self.numbers[opponent]
                 self.scores.append(PairScores(*two, pairs, total, squares))
                 self.met[two] = by_score
-        self.fit = Fit(len(self.labels), self.scores, even=even)
+                self.pairings[number] = two
+        self.dependence = find_dependence(self.pairings, *sequence) if sequence else None
+        of_pairing = self.dependence.growth if self.dependence else {}
+        growth = np.array([of_pairing.get(two, 1.0) for two in self.met])
+        self.fit = Fit(len(self.labels), self.scores, even=even, growth=growth)
         self.anchors = {self.numbers[one]: anchors[one] for one in anchors if one in self.numbers}
 
     @cached_property

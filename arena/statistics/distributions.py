@@ -35,16 +35,6 @@ def expit(odds: npt.ArrayLike) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.maximum(odds, _LEAST_ODDS))))
 
 
-def logit(shares: npt.ArrayLike) -> Floats:
-    """Return the log odds of probabilities above 0 and below 1.
-
-    >>> logit([0.5, 0.75]).round(3).tolist()
-    [0.0, 1.099]
-    """
-    share = np.asarray(shares, dtype=float)
-    return np.asarray(np.log(share / (1 - share)))
-
-
 def normal_below(values: npt.ArrayLike) -> Floats:
     """Return the standard normal distribution function at each value.
 

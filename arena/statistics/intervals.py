@@ -1,18 +1,24 @@
-"""Compute 95 % intervals with the pair of games as the unit, and test differences together.
+"""Compute 95 % intervals with the pair of games as the unit, and see whether pairs are alike.
 
 A pair is one deal played twice with the seats swapped: its two games share their luck, so they are
 not independent. A share or a mean per game is a ratio of two sums over pairs, and its standard
 error comes from how the pairs differ. One pair of full variance is added to every estimate of a
 share, so that few equal pairs do not have an interval of no width.
 
+Two tests of each bot see pairs that depend on when they were played: whether blocks of pairs that
+were played one after another vary more than single pairs allow, and whether the bot's scores rise
+or fall. The chance of any false alarm in a run is 1 %.
+
 Sources: Cochran 1977, chapter 6, for ratios; Wilson 1927 for the interval of a share, with the
-design effect of Kish 1965; Benjamini and Hochberg 1995 for many tests at once.
+design effect of Kish 1965; Benjamini and Hochberg 1995 for many tests at once; Fisher 1925 for the
+analysis of variance; Paulson 1942 for a normal form of F; Box and Andersen 1955 for its degrees of
+freedom if scores are not normal.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -191,13 +197,6 @@ class Moments:
         self.sums = np.zeros((6, groups, keys), np.int64)
         self.scale = scale
 
-    @classmethod
-    def independent(cls, counts: Ints, totals: Ints, squares: Ints, scale: int = 1) -> Moments:
-        """Return the moments of independent games, one key for each group."""
-        moments = cls(len(counts), 1, scale)
-        moments.sums[:, :, 0] = counts, counts, totals, counts, totals, squares
-        return moments
-
     def add(self, groups: Ints, counts: Ints, totals: Ints) -> None:
         """Add pairs: the group of each, and its counts and totals by key (keys x pairs)."""
         add_pairs(groups, counts, [(self, totals)])
@@ -298,3 +297,92 @@ def seat_advantage(pairs: int, total: float, squares: float) -> SeatAdvantage | 
     shares = total / (2 * pairs), *score_interval(pairs, total, squares)
     elos = (round(elo_of(share), 1) if 0 < share < 1 else None for share in shares)
     return SeatAdvantage(pairs, *(round(share, 4) for share in shares), *elos)
+
+
+_BLOCK, _ALARM = 5, 0.01  # pairs of a block; the chance of a false alarm
+_FEWEST, _LEAST = 10, 1e-9  # pairs of a pairing of which something is seen
+
+
+class Dependence(NamedTuple):
+    """How pairs depend on time: `growth` is the factor of the variance of a pairing, by its bots.
+
+    `bot` is the one whose results depend most; `rise` is above 0 if its scores have risen, below 0
+    if they have fallen, and 0 if pairs that were played one after another are alike.
+    """
+
+    growth: Mapping[tuple[int, int], float]
+    bot: int
+    rise: float
+
+
+def find_dependence(
+    met: Mapping[int, tuple[int, int]], pairing: Ints, halves: Ints
+) -> Dependence | None:
+    """Return how pairs depend on time, None if they do not; `met` are the bots by pairing.
+
+    The pairs of a `pairing` are in order; `halves` are the scores of its first bot in them, 0 to 4.
+
+    >>> met, order = {0: (0, 1), 1: (0, 2), 2: (1, 2)}, np.arange(40)
+    >>> fair, risen = np.tile([0, 2, 4, 2, 2], 8), np.where(order < 20, 0, 4)
+    >>> of_three = np.repeat([0, 1, 2], 40)
+    >>> find_dependence(met, of_three, np.concatenate([fair, fair, fair]))
+    >>> find_dependence(met, of_three, np.concatenate([risen, risen, fair])).bot
+    0
+    """
+    pairs = np.bincount(pairing)
+    numbers = [n for n in np.flatnonzero(pairs >= _FEWEST).tolist() if n in met]
+    two = np.array([met[number] for number in numbers]).reshape(-1, 2)
+    bots = np.unique(two)
+    sides = (two[:, :1] == bots) * 1.0 - (two[:, 1:] == bots)
+    found = _sum_in_time(pairs, pairing, halves / 4)[:, numbers]
+    sums = found @ np.hstack([abs(sides), np.ones((len(two), 1))])  # of each bot, and of all
+    blocks, growth = _compare_blocks(*sums[:-2])
+    times = np.append(found[-1] @ sides, 0.0) / np.sqrt(np.maximum(sums[-2], _LEAST))
+    doubt = np.maximum(blocks, abs(times))
+    bound = NormalDist().inv_cdf(1 - _ALARM / (3 * len(bots) + 1))
+    if doubt.max() <= bound:
+        return None
+    grown = np.where(doubt > bound, growth, 1.0)
+    most = np.maximum(grown[np.searchsorted(bots, two)].max(axis=1), grown[-1])
+    worst = int(doubt[:-1].argmax())
+    rise = float(times[worst]) if abs(times[worst]) > bound else 0.0
+    by_bots = zip(map(met.__getitem__, numbers), most.tolist(), strict=True)
+    return Dependence(dict(by_bots), int(bots[worst]), rise)
+
+
+def _sum_in_time(pairs: Ints, pairing: Ints, shares: Floats) -> Floats:
+    """Return sums by pairing, a row each: those of `_compare_blocks`, and of the trend.
+
+    The last two are the variance of the trend, and the trend.
+    """
+    order = np.argsort(pairing, kind="stable")
+    place, each = pairing[order], np.maximum(pairs, 1)
+    off = shares[order] - (np.bincount(pairing, shares) / each)[place]
+    at = np.arange(len(place)) - (np.cumsum(pairs) - pairs)[place]
+    blocks = -(-pairs // _BLOCK)
+    block = (np.cumsum(blocks) - blocks)[place] + at // _BLOCK
+    of_block = np.bincount(block, off) ** 2 / np.bincount(block)
+    between = np.bincount(np.repeat(np.arange(len(pairs)), blocks), of_block, len(pairs))
+    total, fourth = np.bincount(place, off**2), np.bincount(place, off**4)
+    time = (at + 0.5) / each[place] - 0.5
+    luck = total / np.maximum(pairs - 1, 1) * np.bincount(place, time**2)
+    rows = between, total, blocks - 1, pairs, fourth, luck, np.bincount(place, time * off)
+    return np.array(rows, float)
+
+
+def _compare_blocks(
+    between: Floats, total: Floats, blocks: Floats, pairs: Floats, fourth: Floats
+) -> tuple[Floats, Floats]:
+    """Return how much blocks vary more than pairs, as a normal variable and as a factor.
+
+    The arguments are sums of squares between blocks and of all pairs, the number of blocks less
+    one a pairing, the pairs, and the fourth powers.
+    """
+    peaked = np.maximum(pairs * fourth / np.maximum(total**2, _LEAST) - 3, 0)
+    rest = np.maximum(pairs - blocks, 1)
+    high = 2 / 9 * (1 + peaked / (2 * _BLOCK)) / np.maximum(blocks, 1)
+    low = 2 / 9 * (1 + peaked / 2) / rest
+    mean = between / np.maximum(blocks, 1)
+    root = np.cbrt(mean * rest / np.maximum(total - between, _LEAST))
+    z = ((1 - low) * root - (1 - high)) / np.sqrt(low * root**2 + high)
+    return z, np.maximum(1.0, mean * pairs / np.maximum(total, _LEAST))

@@ -50,11 +50,17 @@ class Model:
     """The Bradley-Terry model of some pairings: each bot has a strength, in log odds.
 
     Every pairing is credited with a part of a pair, `credit`, half of it won 2 : 0 and half of it
-    lost 0 : 2. Each of its pairs is weighted by `factors` in the fit, by default 1.
+    lost 0 : 2. Each of its pairs is weighted by `factors` in the fit, by default 1. The variance of
+    its score is `growth` times that of independent pairs.
     """
 
     def __init__(
-        self, bots: int, scores: Sequence[PairScores], credit: Floats, factors: Floats | None = None
+        self,
+        bots: int,
+        scores: Sequence[PairScores],
+        credit: Floats,
+        factors: Floats | None = None,
+        growth: Floats | float = 1.0,
     ) -> None:
         columns = np.array(scores, dtype=float).reshape(len(scores), len(PairScores._fields)).T
         self.bots = bots
@@ -62,6 +68,7 @@ class Model:
         self.played = columns[2]
         self.pairs, self.total, self.squares = columns[2:] + np.outer((1, 1, 2), credit)
         self.factors: Floats = np.ones(len(scores)) if factors is None else factors
+        self.growth = growth
         self.groups = find_groups(bots, self.first, self.second)
 
     def shares(self, strengths: Floats) -> Floats:
@@ -95,7 +102,7 @@ class Model:
         all_of_them = max(float(rest.sum()) / (float(information.sum()) or 1.0), _LEAST_EFFECT)
         all_of_them *= played / max(1.0, played - self.bots + 1)
         lent_now = _LENT * information / self.pairs
-        return np.asarray((rest + lent_now * all_of_them) / (information + lent_now))
+        return self.growth * (rest + lent_now * all_of_them) / (information + lent_now)
 
     def effect(self, strengths: Floats) -> float:
         """Return the design effect of all pairings together."""

@@ -59,7 +59,8 @@ class Fit:
     those of an equal round robin even if pairings deviate from the Elo. If pairings weigh
     otherwise, or not all bots met, the spread of the results about the Elo is a part of the error
     (`spread`). With a `known_spread`, in Elo points, a pairing weighs by its information about the
-    bots, which hardly grows from hundreds of pairs to thousands.
+    bots, which hardly grows from hundreds of pairs to thousands. The scores of pairings vary by the
+    factors `growth` more than those of independent pairs.
     """
 
     @one_thread()
@@ -70,14 +71,15 @@ class Fit:
         *,
         even: bool = False,
         known_spread: float | None = None,
+        growth: Floats | float = 1.0,
     ) -> None:
         credit = share_credit(bots, scores)
         self.scores, self.known_spread = scores, known_spread
-        self.model = Model(bots, scores, credit, even_factors(scores) if even else None)
+        self.model = Model(bots, scores, credit, even_factors(scores) if even else None, growth)
         self.strengths: Floats = self.model.fit()
         if known_spread is not None and scores:
             factors = spread_factors(self.model, self.strengths, known_spread)
-            self.model = Model(bots, scores, credit, factors)
+            self.model = Model(bots, scores, credit, factors, growth)
             self.strengths = self.model.fit(self.strengths)
         self.groups = self.model.groups
 

@@ -147,10 +147,14 @@ class Verdicts:
 
     @cached_property
     def _counts(self) -> ScoreCounts | None:
-        """The pairs by score of the first bot in a run of only two bots, else None."""
+        """The pairs by score of the first bot in a run of only two bots, else None.
+
+        Pairs that depend on each other count as fewer independent ones.
+        """
         if self.bots != 2 or not any(map(any, self.met.values())):
             return None
         ((first, _), counts), *_ = self.met.items()
+        counts = tuple(int(one / np.max(self.fit.model.growth)) for one in counts)
         return counts if first == 0 else counts[::-1]
 
     @cached_property

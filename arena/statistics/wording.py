@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -236,20 +235,6 @@ def split_letters(group: str) -> list[int]:
         (int(turn or 1) - 1) * _ALPHABET + ord(letter) - ord("a")
         for letter, turn in _LETTER.findall(group)
     ]
-
-
-def share_letter(group: str, other: str) -> bool:
-    """Return whether two bots with these letters were not told apart.
-
-    >>> share_letter("ab", "bc"), share_letter("a", "a2")
-    (True, False)
-    """
-    return not _letters_of(group).isdisjoint(_letters_of(other))
-
-
-@cache  # 300 bots ask 90,000 times, and have a few groups of letters
-def _letters_of(group: str) -> frozenset[int]:
-    return frozenset(split_letters(group))
 
 
 def shorten(group: str, width: int) -> str:

@@ -245,7 +245,8 @@ class Store:
         from arena.store import counting  # imports numpy, which a run needs only at its end
 
         faults = [Faults(*row) for row in self._rows(counting.FAULTS)]
-        return counting.count(self._rows(counting.PAIRS.format(games=_ONE)), faults)
+        sequence = self._rows(counting.SEQUENCE)
+        return counting.count(self._rows(counting.PAIRS.format(games=_ONE)), faults, sequence)
 
     def count_ranges(self, ranges: Iterable[PairRange]) -> Counts:
         """Return the counts of the games in these ranges of pairs."""

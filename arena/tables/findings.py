@@ -15,6 +15,7 @@ import numpy as np
 
 from arena.errors import counted, name_some, wrapped
 from arena.statistics.counts import MISSING, RESULTS, Anchors
+from arena.statistics.cycles import Field
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, SeatAdvantage
 from arena.statistics.model import Spread
@@ -149,7 +150,7 @@ class Findings:
     found among `tested` pairings; in `cycle` each bot beats the next; `idle` bots have no game,
     because they had the bye in every round; `unbounded` are the bots whose Elo interval lacks an
     end. `spread` is the standard deviation of results about the Elo, and `spread_counts` says
-    whether the intervals include it.
+    whether the intervals include it. `dependence` says how results depend on time, if they do.
     """
 
     anchors: Anchors
@@ -163,6 +164,7 @@ class Findings:
     unbounded: Sequence[Unbounded] = ()
     spread: Spread | None = None
     spread_counts: bool = False
+    dependence: str = ""
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
@@ -194,6 +196,7 @@ class Findings:
         """Return reasons for caution about the ratings, a line each."""
         left = "" if len(self.unanchored) < len(self.anchors) else "; the mean is 1500"
         found = [f"anchor: {label} is not rated{left}" for label in self.unanchored]
+        found += [self.dependence] * bool(self.dependence)
         if self.idle:
             named = name_some(self.idle)
             found.append(f"not in the tables, because they have played no game: {named}")
@@ -241,6 +244,17 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
             f"intervals allow for results that differ from Elo by ±{spread.elo:.0f} points "
             "(not measured here)"
         )
+
+
+def describe_dependence(field: Field) -> str:
+    """Return in a sentence how the results of a field depend on time; "" if they do not."""
+    if not field.dependence:
+        return ""
+    _, bot, rise = field.dependence
+    said = f"pairs played one after another are alike, most of all those of {field.labels[bot]}"
+    if rise:
+        said = f"{field.labels[bot]} became {'stronger' if rise > 0 else 'weaker'} during its games"
+    return f"{said}: the intervals are wider for it"
 
 
 def describe_seat(seat: SeatAdvantage, *, level: bool = False) -> str:

@@ -24,7 +24,7 @@ from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.intervals import Bools, Ints
 from arena.store.columns import EMPTY, Columns
-from arena.store.counting import Counts, add_up
+from arena.store.counting import HALVES, Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
@@ -310,7 +310,9 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     faulty = games[(games["fault"] > 0) & (games["result"] != _DRAWN)]
     lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))
     faults = [Faults(one, loser, FAULTS[of], n) for (one, loser, of), n in sorted(lost.items())]
-    counts = replace(add_up([each]), faults=faults)
+    played = each.played
+    halves = HALVES[played.games].sum(axis=1) << (played.games == MISSING).any(axis=1)
+    counts = replace(add_up([each]), faults=faults, sequence=(played.pairing, halves))
     return counts, int((ends != MISSING).all(axis=1).sum())
 
 

@@ -17,7 +17,7 @@ from arena.statistics.model import is_equal
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
-from arena.tables.findings import Findings, Misfit, Unbounded
+from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependence
 from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Row, read_batches
 from arena.tables.table_columns import TABLES
@@ -221,7 +221,8 @@ def make_field(
 ) -> Field:
     """Return the field of the bots with these labels, rated by the counted games."""
     unrated = {*find_unrated(pairings, counts.finished), *without}
-    return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)
+    how_known: dict[str, Any] = {**how, "sequence": counts.sequence}
+    return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how_known)
 
 
 def _find(field: Field, counts: Counts, anchors: Anchors) -> Findings:
@@ -240,4 +241,5 @@ def _find(field: Field, counts: Counts, anchors: Anchors) -> Findings:
         unbounded=[Unbounded(label, record, *ends) for label, record, *ends in field.unbounded()],
         spread=field.fit.spread,
         spread_counts=not is_equal(field.fit.model),
+        dependence=describe_dependence(field),
     )

@@ -1,4 +1,4 @@
-"""Ratings: how often a 95 % interval covers the truth, and how often a misfit is named.
+"""Ratings: how often a 95 % interval covers the truth, also of pairs that depend on time.
 
 Two bots of known strengths play pairs whose two games share their luck: in one of them the
 luck adds to the first bot's log odds, in the other one it takes as much away.
@@ -6,8 +6,7 @@ luck adds to the first bot's log odds, in the other one it takes as much away.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,8 +16,12 @@ import scipy
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
+from arena.statistics.distributions import expit
 from arena.statistics.intervals import LEVEL, score_intervals
+from arena.statistics.ratings import ELO
+from arena.statistics.two_bots import pair_scores
 from arena.tournament.schedule import Pairing
+from bench.studies.fields import score_shares
 
 SEED = 13
 RUNS = 100
@@ -102,24 +105,46 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
     return Coverage(elo / runs, score / runs, named / runs)
 
 
-def lines(runs: int = RUNS, sizes: Sequence[int] = PAIRS) -> Iterator[str]:
-    """Yield the table: coverage over all bots and pairings, and its range over them."""
-    yield (
-        f"95 % intervals in {runs:,} simulated runs each: how often the Elo of a bot and the mean "
-        "score of\na pairing lay in theirs, over all bots or pairings (and for the one with least "
-        "and most), and\nin how many runs a pairing was named as not being what the Elo says, "
-        "though all are.\n"
-    )
-    yield "| field | pairs | Elo covered, % | score covered, % | misfit named, % of runs |"
-    yield "|---|---|---|---|---|"
-    for setup in SETUPS:
-        for pairs in sizes:
-            found = simulate(setup, pairs, runs)
-            named = "-" if len(setup.pairings) < len(setup.elo) else f"{100 * found.named:.1f}"
-            cells = setup.name, f"{pairs}", _percent(found.elo), _percent(found.score), named
-            yield f"| {' | '.join(cells)} |"
+TIMES: Mapping[str, tuple[float, float]] = {
+    "independent": (0, 0),
+    "five share a luck of 60": (60, 0),
+    "five share a luck of 90": (90, 0),
+    "five share a luck of 150": (150, 0),
+    "one bot rises by 480": (0, 480),
+}
+"""The Elo points of luck that five pairs share, and those by which the first bot rises midway."""
+_SHARES = np.array([score_shares(float(expit(lead / ELO))) for lead in range(-1200, 1201)])
+_BELOW = _SHARES[:, ::2].cumsum(axis=1)[:, :2]  # the chances of no point, and of one at most
 
 
-def _percent(shares: Floats) -> str:
-    of_all, least, most = 100 * shares.mean(), 100 * shares.min(), 100 * shares.max()
-    return f"{of_all:.1f}" + ("" if math.isclose(least, most) else f" ({least:.1f}..{most:.1f})")
+def play_in_time(bots: int, pairs: int, time: str, run: int) -> tuple[Field, Field]:
+    """Return the field of equal bots by pairs that depend on time, without their order and with."""
+    rng = np.random.default_rng([SEED, bots, pairs, run])
+    luck, rise = TIMES[time]
+    pairings, totals, scores = [*combinations(map(str, range(bots)), 2)], [], []
+    for number, (one, _) in enumerate(pairings):
+        leads = np.repeat(rng.normal(0, luck, -(-pairs // 5)), 5)[:pairs]
+        leads += (one == "0") * rise * ((np.arange(pairs) >= pairs // 2) - 0.5)
+        below = _BELOW[leads.round().astype(int) + 1200]
+        scores.append(2 * (rng.random((pairs, 1)) > below).sum(axis=1))
+        by_score = tuple(np.bincount(scores[-1], minlength=5).tolist())
+        totals.append(PairTotals(number, *pair_scores(0, 1, by_score)[2:], by_score))
+    sequence = np.repeat(np.arange(len(pairings)), pairs), np.concatenate(scores)
+    fields = [
+        Field(pairings, totals, [*map(str, range(bots))], sequence=s) for s in (None, sequence)
+    ]
+    return fields[0], fields[1]
+
+
+def lines(runs: int = 400) -> Iterator[str]:
+    """Yield the table: how often equal bots are apart, and how often time is seen."""
+    yield f"{runs} runs of equal bots a row. Of 100: in how many two are apart, where errors do"
+    yield "not allow for what is seen in time, and where they do; and in how many something is.\n"
+    yield "| bots | pairs | in time | apart before | apart | seen |\n|---|---|---|---|---|---|"
+    for bots, pairs in ((4, 40), (6, 40), (12, 100)):
+        for time in TIMES:
+            found = [play_in_time(bots, pairs, time, run) for run in range(runs)]
+            told = ([bool(one[n].verdicts.apart.any()) for one in found] for n in (0, 1))
+            cells = *told, [one[1].dependence is not None for one in found]
+            said = " | ".join(f"{100 * np.mean(cell):.1f}" for cell in cells)
+            yield f"| {bots} | {pairs} | {time} | {said} |"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -11,13 +12,17 @@ import pytest
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, describe_cycle, find_beats, find_misfits, make_residuals
+from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, correct
-from arena.statistics.ratings import ELO, PairScores
+from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.two_bots import pair_scores
+from arena.statistics.verdicts import Verdicts
+from arena.tables.findings import describe_dependence
 from arena.tournament.schedule import Pairing, round_robin
 from bench.studies.fields import score_shares
 from tests.statistics.plain import fit
 
+Random = np.random.Generator
 AB, AC, BC, DE = (Pairing(*two) for two in ("ab", "ac", "bc", "de"))
 NINE = (9, 11.0, 19.0)
 """With the credit of one pair the share is 0.6, the gap's error sqrt(6.6) / 4.8 in log odds."""
@@ -271,3 +276,74 @@ def test_residuals_are_in_errors_also_where_pairings_have_unequal_pairs(even: bo
         table = pd.DataFrame(make_residuals(Field(pairings, totals, labels, even=even)))
         seen += table["residual_z"].tolist()[: len(pairings)]
     assert 0.9 < float(np.std(seen)) < 1.1
+
+
+SIX = round_robin([*"abcdef"])
+
+
+def play_in_time(seed: int, lead: Callable[[Random, Pairing], Floats], pairs: int = 100) -> Field:
+    """Return the field of six bots whose leads, in Elo points, are those of each of their pairs."""
+    rng, totals, played = np.random.default_rng(seed), [], []
+    for number, pairing in enumerate(SIX):
+        share = 1 / (1 + 10 ** (-lead(rng, pairing) / 400))
+        halves = 2 * (rng.random((2, pairs)) < share).sum(axis=0)
+        played.append(halves)
+        by_score = tuple(np.bincount(halves, minlength=5).tolist())
+        totals.append(PairTotals(number, *pair_scores(0, 1, by_score)[2:], by_score))
+    sequence = np.repeat(np.arange(len(SIX)), pairs), np.concatenate(played)
+    return Field(SIX, totals, [*"abcdef"], sequence=sequence)
+
+
+def steady(_: Random, pairing: Pairing) -> Floats:
+    return np.full(100, 40.0 * (pairing.bot == "a"))
+
+
+def with_shared_luck(rng: Random, _: Pairing) -> Floats:
+    return np.repeat(rng.normal(0, 150, 20), 5)
+
+
+def improving(_: Random, pairing: Pairing) -> Floats:
+    """Return the leads of `c`, whose share of the points rises from a fifth to four fifths."""
+    side = (pairing.bot == "c") * 1.0 - (pairing.opponent == "c")
+    return side * np.where(np.arange(100) < 50, -240.0, 240.0)
+
+
+def test_pairs_that_share_their_luck_widen_the_errors() -> None:
+    """So equal bots are told apart no more often; of one that improves, its name is said."""
+    shared = [play_in_time(seed, with_shared_luck) for seed in range(20)]
+    alone = [Fit(6, found.scores) for found in shared]
+    both = [*zip(alone, shared, strict=True)]
+    assert sum(Verdicts(fit, one.met).apart.any() for fit, one in both) >= 5
+    assert sum(one.verdicts.apart.any() for one in shared) <= 1
+    widths = [one.fit.gap_errors[0, 1] / fit.gap_errors[0, 1] for fit, one in both]
+    assert 1.25 < min(widths) < max(widths) < 1.75
+    said = describe_dependence(shared[0])
+    assert said.startswith("pairs played one after another are alike, most of all those of ")
+    better = play_in_time(1, improving)
+    assert describe_dependence(better) == (
+        "c became stronger during its games: the intervals are wider for it"
+    )
+    assert describe_dependence(play_in_time(1, lambda *two: -improving(*two))).startswith(
+        "c became weaker during its games"
+    )
+
+
+def test_independent_pairs_are_rarely_called_dependent() -> None:
+    """In 1 % of runs, and then the errors grow hardly; without an order nothing is said."""
+    found = [play_in_time(seed, steady) for seed in range(200)]
+    assert sum(one.dependence is not None for one in found) <= 6
+    assert field((AB, NINE)).dependence is None
+    assert describe_dependence(found[0]) == ""
+
+
+def test_two_bots_with_dependent_pairs_have_fewer_independent_ones() -> None:
+    """Their sign test counts them as that many."""
+    halves = np.repeat([4, 4, 0, 4, 4, 0, 4, 4, 4, 0], 5)
+    by_score = 15, 0, 0, 0, 35
+    totals = [PairTotals(0, *pair_scores(0, 1, by_score)[2:], by_score)]
+    plain, seen = (
+        Field([AB], totals, ["a", "b"], sequence=sequence)
+        for sequence in (None, (np.zeros(50, int), halves))
+    )
+    words = [found.verdict("a", "b") for found in (plain, seen)]
+    assert [one.word for one in words if one] == ["apart", "open"]

@@ -68,6 +68,16 @@ def test_the_pairs_of_two_pairings_differ_by_their_scores() -> None:
     assert store.count_differences(1, 3, 1, 4) == (0, 0, 1, 0, 0, 0, 1, 0, 1)
 
 
+def test_the_scores_of_pairs_are_in_the_order_of_play() -> None:
+    """In halves, by pairing; a pair that lacks a game, or was not played, has none."""
+    store = Store(None)
+    store.add(played(3, 4, 2, (5, 1)), played(1, 0, 5, (0, 0), (0, 1), (3, 1)), played(3, 0, 2))
+    store.forfeit(Forfeits(3, 4, 8, 1))
+    pairing, halves = store.count().sequence or ((), ())
+    assert [*pairing] == [1] * 5 + [3] * 4
+    assert [*halves] == [0, 4, 4, 2, 4, 4, 4, 4, 2]
+
+
 def test_a_result_is_read_as_it_was_written() -> None:
     """With its fault and evidence; a forfeit can be selected, and gets its fixture."""
     store = Store(None)

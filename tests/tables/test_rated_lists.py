@@ -98,6 +98,17 @@ def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: 
         rate_lists([listed(*rows, more=("pair", "seat"))])
 
 
+def test_a_bot_that_improves_during_its_games_is_named() -> None:
+    """The order of the games of two bots is that of their rows."""
+    rows = [("a", "b", "ab"[pair < 20], pair, seat) for pair in range(40) for seat in (0, 1)]
+    mixed = [("a", "b", "ab"[pair % 2], pair, seat) for pair in range(40) for seat in (0, 1)]
+    warnings = [
+        rate_lists([listed(*some, more=("pair", "seat"))]).tables.findings.warnings()
+        for some in (rows, mixed)
+    ]
+    assert warnings == [["a became stronger during its games: the intervals are wider for it"], []]
+
+
 def test_games_without_a_pair_are_never_the_same_one() -> None:
     """Also if they say who began: each counts."""
     rated = rate_lists([listed(*[("a", "b", "a", 0)] * 3, ("a", "b", "b", 1), more=("seat",))])

@@ -37,7 +37,7 @@ from arena.statistics.model import (
     weigh_equally,
     weigh_variances,
 )
-from arena.statistics.ratings import ELO, MEAN, Fit
+from arena.statistics.ratings import ELO, MEAN, Fit, Scale
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
 from arena.statistics.wording import give_letters
@@ -115,10 +115,9 @@ def rate(
     elo = _panel_elo([rated[number] for number in panel]) + ELO * (
         fit.strengths - zero @ fit.strengths
     )
-    moved = fit.full_covariance - zero @ fit.full_covariance
-    variances = np.clip(np.diag(moved) - moved @ zero, 0, None)
-    rows = _rows(rated, elo, ELO * np.sqrt(variances), fit, panel, now)
+    scale = fit.scale()._replace(weights=np.tile(zero, (len(rated), 1)))
     verdicts = Verdicts(fit, {two: tuple(by) for two, by in counts.items()}, looks=True)
+    rows = _rows(rated, elo, verdicts, scale, panel, now)
     letters = _letters(rated, verdicts, elo, active)
     kept = {row.version: row._replace(letters=letters.get(row.version, "")) for row in rows}
     return Rated(kept, (spread.elo, spread.low, spread.high, spread.is_measured))
@@ -141,13 +140,17 @@ def _panel_elo(panel: Sequence[Version]) -> float:
 def _rows(
     rated: Sequence[Version],
     elo: Floats,
-    errors: Floats,
-    fit: Fit,
+    verdicts: Verdicts,
+    scale: Scale,
     panel: Sequence[int],
     now: Collection[int],
 ) -> list[RatingRow]:
-    """Return the row, without letters, of each version that games connect with the panel."""
-    scale = fit.scale()
+    """Return the row, without letters, of each version that games connect with the panel.
+
+    The intervals hold all at once, as those of a run: also those of the first and the last.
+    """
+    fit, bound = verdicts.fit, verdicts.rating_bound(scale)
+    errors = ELO * scale.errors(fit.full_covariance)
     pairs = np.zeros(len(rated))
     for score in fit.scores:
         pairs[[score.bot, score.opponent]] += score.pairs
@@ -158,8 +161,8 @@ def _rows(
             version.id,
             int(pairs[number]),
             float(elo[number]),
-            None if scale.no_low[number] else float(elo[number] - Z95 * errors[number]),
-            None if scale.no_high[number] else float(elo[number] + Z95 * errors[number]),
+            None if scale.no_low[number] else float(elo[number] - bound * errors[number]),
+            None if scale.no_high[number] else float(elo[number] + bound * errors[number]),
             float(shrunk[number]),
             "",
             version.id in now,

@@ -173,6 +173,13 @@ class Narrowing:
         chosen = np.isin(self._numbers, [*pairings])
         return int(self._allot_pairs(contrast, growth, np.where(chosen, np.inf, 0.0)).sum())
 
+    def most_growth(self, contrast: Floats, pairings: Iterable[int]) -> float:
+        """Return the factor by which a variance falls if these pairings have all their room."""
+        cost = self._standings.open_by_pairing(contrast)
+        room = np.where(np.isin(self._numbers, [*pairings]), self._room, 0.0)
+        least = float(np.sum(cost / (self._pairs + room)))
+        return float(np.sum(cost / self._pairs)) / least if least > 0 else math.inf
+
     def _allot_pairs(self, contrast: Floats, growth: float, room: Floats) -> Floats:
         """Return each pairing's further pairs for a variance that is `growth` times smaller."""
         cost = self._standings.open_by_pairing(contrast)
@@ -321,7 +328,11 @@ class UntilRounds(Rounds):
         if self.width is None:
             if not found:
                 return [f"resolved {after}: {self._describe_known(standings)}{others}"]
-            head = f"not resolved {after}, with {most}{others}:"
+            if min(standings.played.values()) < self.max_pairs:
+                most = f"ended early, as {self.max_pairs:,} in a pairing would hardly tell more"
+            else:
+                most = f"with {most}"
+            head = f"not resolved {after}, {most}{others}:"
             return [head, *(f"  {_pair_of(one)}" for one in found)]
         wanted = f"within {self.width:g} Elo points"
         if not found:
@@ -332,13 +343,16 @@ class UntilRounds(Rounds):
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Allocate pairs to the pairings of unseparated bots if that can separate them.
 
-        With "first", bots that cannot be first any more meet no further.
+        It cannot if even a lead two standard errors larger would need more pairs than may be
+        played: so where only equal bots are left the run ends early. With "first", bots that cannot
+        be first any more meet no further.
         """
         for upper, lower in standings.doubtful(self.target):
-            if standings.growth(upper, lower, hope=_HOPE) is None:
-                continue
             contrast = standings.contrast(upper, lower)
             pairings = standings.pairings_of(upper, lower)
+            needed = standings.growth(upper, lower, hope=_HOPE)
+            if needed is None or needed > narrowing.most_growth(contrast, pairings):
+                continue
             self._give(narrowing, contrast, pairings, standings.growth(upper, lower))
 
     def _narrow(self, standings: Standings, narrowing: Narrowing, width: float) -> None:

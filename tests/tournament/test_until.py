@@ -48,7 +48,7 @@ def test_pairs_go_to_all_pairings_of_neighbours_that_are_not_told_apart() -> Non
     ranges = resolved(FOUR).next(1, ONE_AHEAD, ())
     assert {span.pairing for span in ranges} <= {0, 1, 3, 4, 5}
     assert PairRange(3, 100, 150) in ranges
-    assert max(span.end for span in resolved(FOUR, most=120).next(1, ONE_AHEAD, ())) == 120
+    assert resolved(FOUR, most=120).next(1, ONE_AHEAD, ()) == []  # that would not suffice
     assert resolved(FOUR, most=100).next(1, ONE_AHEAD, ()) == []
     counts: dict[int, Counts] = {0: AHEAD, 1: AHEAD, 2: EVEN}
     found = resolved(THREE).find_open(counts, ())
@@ -101,6 +101,22 @@ def test_the_first_is_found_with_fewer_pairs() -> None:
         standings = Standings(FOUR, counts, ())
         assert standings.labels[standings.order[0]] == "a"
     assert spent["first"] < spent["resolved"] / 3
+
+
+def test_a_run_ends_early_where_only_equal_bots_are_left() -> None:
+    """More pairs would not tell them apart; with more allowed, they go on."""
+    elos = {"a": 200.0, "b": 0.0, "c": 0.0, "d": 0.0}
+    rounds = UntilRounds(FOUR, 20, Until("resolved", 800))
+    *_, counts = Simulated(elos, 7).rounds(rounds, FOUR)
+    pairs = sum(map(sum, counts.values()))
+    assert 1000 < pairs < 0.75 * 800 * len(FOUR)
+    head, *rest = rounds.describe_end(counts, (), ())
+    assert head == (
+        f"not resolved after {pairs:,} pairs, ended early, as 800 in a pairing would hardly tell "
+        "more:"
+    )
+    assert [line.split(" are ")[0].strip() for line in rest] == ["d and b", "b and c"]
+    assert UntilRounds(FOUR, 20, Until("resolved", 8000)).next(9, counts, ())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from engine.cards import CHARS, CITY, KINDS, MOST_COPIES, SUPPORTS, UNIT, Pack, pack_of
@@ -20,7 +19,6 @@ def first_seat(number: _Number) -> _Number:
     return seat
 
 
-@dataclass(frozen=True, slots=True)
 class Rules:
     """The numbers of one game; the default is District Noir as published.
 
@@ -37,23 +35,39 @@ class Rules:
 cards, but the copies add up to 45
     """
 
-    copies: tuple[int, ...] = (5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 3)  # R1
-    removed: int = 3  # R2
-    hand_size: int = 5  # R2, R10
-    opening_row: int = 2  # R2
-    take_size: int = 5  # R6
-    rounds: int = 4  # R10
-    cities_needed: int = 3  # R11
-    majority_values: tuple[int, ...] = (5, 6, 7, 8)  # R12
-    set_bonus: int = 5  # R13
-    tiebreak: TieBreak = "cities"  # R18; "supports" stops after R17
-    city_pack: Pack = field(init=False, repr=False, compare=False)
-    round_plies: int = field(init=False, repr=False, compare=False)
-    pack: Pack = field(init=False, repr=False, compare=False)
-    deck: bytes = field(init=False, repr=False, compare=False)
-    _hash: int = field(init=False, repr=False, compare=False)
+    copies: tuple[int, ...]  # R1
+    removed: int  # R2
+    hand_size: int  # R2, R10
+    opening_row: int  # R2
+    take_size: int  # R6
+    rounds: int  # R10
+    cities_needed: int  # R11
+    majority_values: tuple[int, ...]  # R12
+    set_bonus: int  # R13
+    tiebreak: TieBreak  # R18; "supports" stops after R17
+    deck: bytes
+    pack: Pack
+    round_plies: int
+    city_pack: Pack
+    _hash: int
+    __slots__ = (*__annotations__,)
 
-    def __post_init__(self) -> None:
+    def __init__(  # a dataclass imports `inspect`: 12 ms of the start of a bot's process
+        self,
+        copies: tuple[int, ...] = (5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 3),
+        removed: int = 3,
+        hand_size: int = 5,
+        opening_row: int = 2,
+        take_size: int = 5,
+        rounds: int = 4,
+        cities_needed: int = 3,
+        majority_values: tuple[int, ...] = (5, 6, 7, 8),
+        set_bonus: int = 5,
+        tiebreak: TieBreak = "cities",
+    ) -> None:
+        numbers = locals()
+        for name in RULE_NAMES:
+            object.__setattr__(self, name, numbers[name])
         for name in ("copies", "majority_values"):
             object.__setattr__(self, name, _as_tuple(name, getattr(self, name)))
         _check_numbers(self)
@@ -64,11 +78,26 @@ cards, but the copies add up to 45
         object.__setattr__(self, "city_pack", self.cities_needed * UNIT[CITY])
         _check_deal(self)
         _check_forced_take(self)
-        key = tuple(getattr(self, name) for name in RULE_NAMES if name != "tiebreak")
+        key = self._numbers()[:-1]
         object.__setattr__(self, "_hash", hash((key, _TIEBREAKS.index(self.tiebreak))))
+
+    def _numbers(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in RULE_NAMES)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"rules do not change: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"rules do not change: {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return self._numbers() == other._numbers() if type(other) is Rules else NotImplemented
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rules, self._numbers()
 
     @property
     def game_plies(self) -> int:
@@ -90,7 +119,7 @@ cards, but the copies add up to 45
         >>> Rules(tiebreak="supports").changes()
         {'tiebreak': 'supports'}
         """
-        mine = {name: getattr(self, name) for name in RULE_NAMES}
+        mine = dict(zip(RULE_NAMES, self._numbers(), strict=True))
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in mine.items()
@@ -123,7 +152,7 @@ cards, but the copies add up to 45
         return f"Rules({changes})"
 
 
-RULE_NAMES = tuple(entry.name for entry in fields(Rules) if entry.init)
+RULE_NAMES = Rules.__slots__[:10]
 """The names of the numbers that a variant may change."""
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import traceback
 from types import TracebackType
 from typing import NamedTuple
@@ -171,7 +170,9 @@ def describe_exit(status: int) -> str:
     """
     if status >= 0:
         return f"ended with exit status {status}"
-    names = {number.value: number.name for number in signal.Signals}
+    from signal import Signals  # here: a bot's process needs it not
+
+    names = {number.value: number.name for number in Signals}
     return f"ended by {names.get(-status, f'signal {-status}')}"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -52,6 +52,15 @@ from arena.threads import machine_cores
 USER = 1000
 """The user id inside a jail with a user namespace; outside it is the caller's own."""
 
+BEGIN: Final = """
+import os, sys
+own = os.path.dirname(os.__file__)
+last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-dynload"))
+sys.path[last + 1 : last + 1] = {path!r}
+{statement}
+"""
+"""The program that runs a statement, with folders after Python's own and before site-packages."""
+
 _PACKAGES = Path(__file__).resolve().parents[2]
 _SHELL = "/bin/sh"
 _MOST_PROCESSES = {True: 33, False: 64}  # for our host (with 32 children); other commands
@@ -84,7 +93,7 @@ def jail_words(
     plan = once(base / name, lambda: _plan(entry, words, base, files), Plan)
     own = _bind(files, files, plan.covers) if files and files.is_dir() else ()
     closed = (word for place in ("/dev", *plan.covers) for word in ("--remount-ro", place))
-    inner = confined(words, entry, megabytes, user, plan.covers)
+    inner = confining("jail", confined(words, entry, megabytes, user, plan.covers))
     return [*plan.words, *own, *closed, "--chdir", HOME, "--", *inner]
 
 
@@ -127,7 +136,7 @@ def _digest(of: object) -> str:
 def confined(
     words: list[str], entry: Entry, megabytes: int, user: int, covers: list[str]
 ) -> list[str]:
-    """Return the command of process 1 of the jail, which limits the bot and changes the user.
+    """Return the words for process 1 of the jail, which limits the bot and changes the user.
 
     `covers` are folders of the jail in memory, besides those that every jail has.
     """
@@ -135,13 +144,14 @@ def confined(
     most += 0 if IS_ROOT else 2  # the threads of process 1 count, too
     sizes = map(len, filters())
     numbers = (megabytes, most if counts_processes() else 0, user, *sizes, len(covers))
-    return [*confining("jail"), *map(str, numbers), *covers, *words]
+    return [*map(str, numbers), *covers, *words]
 
 
-def confining(how: str) -> list[str]:
-    """Return the words that run a function of `confine` with the words after them."""
-    code = f"import sys; sys.path.append({ROOT!r}); from arena.lanes.confine import {how} as run"
-    return [str(_HELPER), "-I", "-S", "-c", f"{code}; run(sys.argv[1:])"]
+def confining(how: str, words: list[str]) -> list[str]:
+    """Return the words of a Python that runs a function of `confine` with these words."""
+    python = [sys.executable, "-P", "-s"] if confine.HOST in words else [str(_HELPER), "-I", "-S"]
+    run = f"from arena.lanes.confine import {how}; {how}(sys.argv[1:])"
+    return [*python, "-c", BEGIN.format(path=[ROOT], statement=run), *words]
 
 
 def filters() -> tuple[bytes, bytes]:

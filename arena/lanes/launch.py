@@ -24,7 +24,7 @@ from arena.lanes.bubblewrap import (
 )
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
-from arena.lanes.jail import USER, confining, filters, jail_words
+from arena.lanes.jail import BEGIN, USER, confining, filters, jail_words
 from arena.lanes.limits import Limits
 from arena.lanes.root import HOME
 from arena.lanes.scratch import base_of, hiding, once
@@ -32,16 +32,6 @@ from arena.processes import FOLDER_VARIABLE, Child
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
-
-_BEGIN = """
-import os, sys
-own = os.path.dirname(os.__file__)
-last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-dynload"))
-sys.path[last + 1 : last + 1] = {path!r}
-{statement}
-"""
-_RUN = "import importlib; importlib.import_module(sys.argv[1]).main()"
-_HOST = _BEGIN.format(path=[ROOT], statement=_RUN)
 
 
 class Launch(NamedTuple):
@@ -136,7 +126,7 @@ def plan_launch(
         number = user.number if user else USER
         words = jail_words(words, entry, limits.memory, number, base, files)
         return launch._replace(words=words, contained=True, user=user, first=b"".join(filters()))
-    words = [*confining("confine"), str(limits.memory), *words]
+    words = confining("confine", [str(limits.memory), *words])
     if namespaces := once(base / "namespaces", find_pid_namespaces, str | None):
         options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder, files)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
@@ -144,11 +134,11 @@ def plan_launch(
 
 
 def command_of(entry: Entry, program: str = host.__name__) -> list[str]:
-    """Return the words of a bot's own command, or of Python running our program.
+    """Return the words of a bot's own command, or those for a program of ours.
 
     A JVM writes no performance data: another one with its process id holds a lock on the file.
     """
-    words = [*entry.command] or [sys.executable, "-P", "-s", "-c", _HOST, program]
+    words = [*entry.command] or [confine.HOST, program]
     if os.path.basename(words[0]) == "java":
         words.insert(1, "-XX:-UsePerfData")
     return words
@@ -178,7 +168,7 @@ class Program(Child):
 
     def __init__(self, statement: str, path: Sequence[str] = (ROOT,), **options: Any) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        words = [sys.executable, "-P", "-c", _BEGIN.format(path=[*path], statement=statement)]
+        words = [sys.executable, "-P", "-c", BEGIN.format(path=[*path], statement=statement)]
         super().__init__(words, stderr=self._complaints, **options)
 
     def last_words(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from itertools import pairwise
 from random import Random
 
@@ -155,5 +154,5 @@ def test_views_are_hashable_and_immutable(positions: list[State], seat: Seat) ->
         with pytest.raises(AttributeError):
             setattr(seen, name, None)
         hash(getattr(seen, name))
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         seen.rules.set_bonus = 0  # type: ignore[misc]

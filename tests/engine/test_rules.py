@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from random import Random
 from typing import Any
 
@@ -113,7 +112,7 @@ def test_an_unknown_rule_is_refused_with_the_list_of_rules() -> None:
 
 def test_rules_are_immutable() -> None:
     """No number can be changed during a game."""
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         STANDARD.take_size = 6  # type: ignore[misc]
 
 

@@ -129,7 +129,7 @@ def read(path: str) -> str:
         return file.read().decode(errors="replace")
 
 
-def read_status(pid: int) -> dict[str, str]:
+def read_status(pid: int | str) -> dict[str, str]:
     """Return the fields of /proc/PID/status by name, none if the process has ended.
 
     A process that is ending (a zombie) has no fields about its memory.

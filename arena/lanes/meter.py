@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from arena.processes import find_below, read_clock, read_stat, read_status
+from arena.processes import find_below, read, read_clock, read_stat, read_status
 from engine.strategy import Spent
 
-_PROC = Path("/proc")
-_KIB = 1 << 10
+_KIB, _MIB = 1 << 10, 1 << 20
 _INODE = 1 << 10  # bytes of kernel memory for each file of a file system in memory
 _SHARES = ("Pss_Anon", "Pss_Shmem", "SwapPss")
-_PAGE = mmap.PAGESIZE
 _MOST_GAMES = 1 << 20
 
 
@@ -39,26 +35,20 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
     below = find_below(pid)
     pids = below[1:] if private else [pid, *below]
     folder = _folder_bytes(below, private) if private else 0
-    tables = sum(map(_tables, pids))
-    if (memory := sum(map(_resident, pids)) + folder + tables) > most:
-        memory = _shared_out(pids, folder) + tables
+    sizes = [_sizes(pid, "VmRSS", "VmPTE") for pid in pids]  # the second is of page tables
+    if (memory := sum(map(sum, sizes)) + folder) > most:
+        memory = _shared_out(pids, folder) + sum(tables for _, tables in sizes)
     return Usage(len(below), memory)
 
 
-def _resident(pid: int) -> int:
-    """Return the resident memory of a process in bytes, including shared pages."""
-    with suppress(OSError, ValueError, IndexError):
-        if pages := int((_PROC / str(pid) / "statm").read_text().split()[1]):
-            return pages * _PAGE
-        for thread in os.scandir(_PROC / str(pid) / "task"):  # the first thread may have ended
-            if pages := int(Path(thread, "statm").read_text().split()[1]):
-                return pages * _PAGE
-    return 0
-
-
-def _tables(pid: int) -> int:
-    """Return the bytes of a process's page tables."""
-    return int(read_status(pid).get("VmPTE", "0").split()[0]) * _KIB
+def _sizes(pid: int, *names: str) -> list[int]:
+    """Return some sizes in bytes of a process, which its first thread lacks once that has ended."""
+    fields = read_status(pid)
+    if "VmRSS" not in fields:
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                fields |= read_status(f"{pid}/task/{thread}")
+    return [int(fields.get(name, "0").split()[0]) * _KIB for name in names]
 
 
 def _shared_out(pids: list[int], folder: int) -> int:
@@ -69,9 +59,9 @@ def _shared_out(pids: list[int], folder: int) -> int:
     own = shared = 0
     for pid in pids:
         try:
-            text = (_PROC / str(pid) / "smaps_rollup").read_text()
+            text = read(f"/proc/{pid}/smaps_rollup")
         except OSError:  # hidden by the process, or not supported by this kernel
-            own += _resident(pid)
+            own += _sizes(pid, "VmRSS")[0]
             continue
         fields = dict(line.split(":", 1) for line in text.splitlines()[1:])
         sizes = [int(fields.get(name, "0").split()[0]) * _KIB for name in _SHARES]
@@ -87,7 +77,7 @@ def _folder_bytes(pids: list[int], private: str) -> int:
     """
     for pid in reversed(pids):
         with suppress(OSError):
-            folder = f"{_PROC}/{pid}/root{private}"
+            folder = f"/proc/{pid}/root{private}"
             if os.stat(folder).st_dev == os.stat(private).st_dev:
                 continue
             status = os.statvfs(folder)
@@ -116,14 +106,12 @@ def read_held(pids: Sequence[int]) -> Held:
     """
     data = resident = threads = files = 0
     for pid in pids:
-        fields = read_status(pid)
-        of_data, of_memory, of_threads = (
-            int(fields.get(name, "0").split()[0]) for name in ("VmData", "RssAnon", "Threads")
-        )
-        data, resident, threads = max(data, of_data), resident + of_memory, threads + of_threads
+        of_data, of_memory = _sizes(pid, "VmData", "RssAnon")
+        data, resident = max(data, of_data), resident + of_memory
         with suppress(OSError):
-            files = max(files, len(os.listdir(_PROC / str(pid) / "fd")))
-    return Held(max(data, resident) / _KIB, len(pids), threads, files)
+            threads += len(os.listdir(f"/proc/{pid}/task"))
+            files = max(files, len(os.listdir(f"/proc/{pid}/fd")))
+    return Held(max(data, resident) / _MIB, len(pids), threads, files)
 
 
 class Room:
@@ -165,7 +153,7 @@ class Room:
 
 
 _PAUSE = 0.3  # seconds between two readings that show that this process itself was stopped
-_WAITED = 0.005  # seconds of a turn without work of the main process: others are then read
+_WAITED = 0.05  # seconds of a turn without work of the main process: others are then read
 _STALE = 0.05  # seconds after which all processes are read again
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -261,73 +249,48 @@ def _of_ended_children(pid: int) -> float:
 
 
 CLOSED, WAITS = "closed its output", "it waits for more input"
-_READING = ("pipe_read", "anon_pipe_read")  # the name depends on the kernel's version
-_WAITING = (*_READING, "do_wait")  # for input, or for a child
+_READING = {"pipe_read", "anon_pipe_read"}  # the name depends on the kernel's version
+_WAITING = {*_READING, "do_wait"}  # for input, or for a child
 _SWITCHES = re.compile(r"ctxt_switches:\t(\d+)")
 _ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
 
 
-def find_silence(own: Callable[[], Sequence[int]], pipe: int, is_read: bool) -> str:
+def find_silence(own: Callable[[], Sequence[int]], pipe: int, *, is_read: bool) -> str:
     """Return why a program will never answer, CLOSED or WAITS; empty if it may.
 
     `own` returns the ids of its processes, `pipe` is the inode of its output, and `is_read` says
     that it has read all input. Its processes are looked at one after another. So what is seen is
     believed only if none has run meanwhile: one that has just started another seems to wait.
     """
-    if not _look(own(), pipe, is_read):
-        return ""
-    before = count_switches(own())
-    found = _look(own(), pipe, is_read)
-    return found if before and count_switches(own()) == before else ""
+    seen = found, _ = _look(own(), pipe, is_read)
+    return found if found and _look(own(), pipe, is_read) == seen else ""
 
 
-def _look(pids: Sequence[int], pipe: int, is_read: bool) -> str:
-    """Return what processes seem to be, as they are looked at one after another."""
-    if pids and has_closed(pids, pipe):
-        return CLOSED
-    return WAITS if pids and is_read and wait_for_input(pids) else ""
+def _look(pids: Sequence[int], pipe: int, is_read: bool) -> tuple[str, list[list[str]]]:
+    """Return what processes seem to be; before, how often each thread has left a processor.
+
+    They wait for input if all threads wait for a pipe, or for a child, and no other process writes
+    into their pipes. Nothing is known where something cannot be read.
+    """
+    with suppress(OSError):
+        tasks = (f"/proc/{pid}/task" for pid in pids)
+        threads = [f"{task}/{name}" for task in tasks for name in os.listdir(task)]
+        runs = [[thread, *_SWITCHES.findall(read(f"{thread}/status"))] for thread in threads]
+        if pids and has_closed(pids, pipe):
+            return CLOSED, runs
+        waits = {read(f"{thread}/wchan") for thread in threads}
+        if is_read and waits & _READING and waits <= _WAITING:
+            return WAITS, runs
+    return "", []
 
 
 def has_closed(pids: Sequence[int], pipe: int) -> bool:
     """Return whether no process among these has the pipe with this inode open any more.
 
-    False if their descriptors cannot be read or change meanwhile. False also while a process is
-    ending: it has closed its descriptors, but its exit status is not known yet.
+    False while a process is ending: it has closed its descriptors, but its exit status is not known
+    yet. Raises OSError if descriptors cannot be read or change meanwhile.
     """
-    with suppress(OSError):
-        folders = [f"/proc/{pid}/fd" for pid in pids]
-        files = [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)]
-        is_open = f"pipe:[{pipe}]" in map(os.readlink, files)
-        return not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))
-    return False
-
-
-def wait_for_input(pids: Sequence[int]) -> bool:
-    """Return whether all threads of these processes wait for input from a pipe, or for a child.
-
-    If no other process writes into their pipes, they wait for ever. False if the state of a
-    thread cannot be read.
-    """
-    waits: list[str] = []
-    with suppress(OSError):
-        waits = [(thread / "wchan").read_text() for thread in _threads(pids)]
-    return all(where in _WAITING for where in waits) and any(where in _READING for where in waits)
-
-
-def count_switches(pids: Sequence[int]) -> dict[str, list[str]]:
-    """Return by thread of these processes how often it has left a processor (Linux).
-
-    Two equal counts say that no thread has run in between, nor begun or ended. Empty if they cannot
-    be read.
-    """
-    with suppress(OSError):
-        return {
-            thread.name: _SWITCHES.findall((thread / "status").read_text())
-            for thread in _threads(pids)
-        }
-    return {}
-
-
-def _threads(pids: Sequence[int]) -> list[Path]:
-    """Return the folders of all threads of these processes; raises OSError."""
-    return [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
+    folders = (f"/proc/{pid}/fd" for pid in pids)
+    files = [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)]
+    is_open = f"pipe:[{pipe}]" in map(os.readlink, files)
+    return not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))

@@ -329,7 +329,7 @@ class BotProcess:
 
     def _check_silence(self) -> None:
         """Kill the bot if it cannot answer: it has closed its output, or waits for more input."""
-        found = find_silence(self._own, self._pipes.answers, self._pipes.is_read)
+        found = find_silence(self._own, self._pipes.answers, is_read=self._pipes.is_read)
         if not found or not self._pipes.transfer(0) or b"\n" in self._pipes.received:
             return
         if found == CLOSED:

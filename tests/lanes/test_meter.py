@@ -197,4 +197,4 @@ def test_memory_is_seen_where_the_first_thread_has_ended() -> None:
     with running(LEADER_ENDS.format(exit=call)) as whole:
         pid = whole.main
         until(lambda: psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-        assert meter._resident(pid) > 64 << 20
+        assert meter.read_usage(pid, 1 << 30).memory > 64 << 20

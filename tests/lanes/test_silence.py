@@ -13,8 +13,9 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
-from arena.lanes.meter import count_switches, has_closed, wait_for_input
+from arena.lanes.meter import CLOSED, WAITS, find_silence
 from arena.lanes.process import bot_process
+from arena.processes import read_status
 from engine import STANDARD
 from tests.waiting import until
 
@@ -33,31 +34,43 @@ def program(code: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
             process.kill()
 
 
+def said(process: subprocess.Popen[bytes], pipe: int, *, is_read: bool = True) -> str:
+    return find_silence(lambda: [process.pid], pipe, is_read=is_read)
+
+
 def test_an_output_that_is_closed_is_seen() -> None:
     """While the process goes on."""
     with program("os.close(1); time.sleep(99)") as (process, pipe):
-        until(lambda: has_closed([process.pid], pipe))
+        until(lambda: said(process, pipe) == CLOSED)
     with program("os.close(2); os.write(1, b'x'); time.sleep(99)") as (process, pipe):
         assert process.stdout is not None
         process.stdout.read(1)
-        assert not has_closed([process.pid], pipe)
+        assert said(process, pipe) == ""
 
 
-def test_a_process_that_has_ended_has_not_closed_its_output() -> None:
+def test_of_a_process_that_has_ended_nothing_is_said() -> None:
     """How it has ended says more."""
     with program("os._exit(3)") as (process, pipe):
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        assert not has_closed([process.pid], pipe)
+        assert said(process, pipe) == ""
 
 
 def test_one_that_waits_for_input_is_seen() -> None:
-    """One that works or sleeps does not wait for it."""
-    with program("os.read(0, 1)") as (process, _):
-        until(lambda: wait_for_input([process.pid]))
-    with program("os.write(1, b'x'); time.sleep(99)") as (process, _):
-        assert process.stdout is not None
-        process.stdout.read(1)
-        assert not wait_for_input([process.pid])
+    """Not if it has not read all, or if a thread has run while it was looked at."""
+    with program("os.read(0, 1); os.read(0, 1)") as (process, pipe):
+        until(lambda: said(process, pipe) == WAITS)
+        assert said(process, pipe, is_read=False) == ""
+
+        def own() -> list[int]:
+            if next(looks):
+                before = read_status(process.pid)
+                os.write(process.stdin.fileno(), b"x")  # type: ignore[union-attr]
+                until(lambda: read_status(process.pid) != before)
+            return [process.pid]
+
+        looks = iter([False, True])
+        assert find_silence(own, pipe, is_read=True) == ""
+        until(lambda: said(process, pipe) == WAITS)
 
 
 FORKING = """#!/bin/sh
@@ -80,17 +93,3 @@ def test_a_program_that_starts_others_is_not_taken_for_one_that_waits(
     limits = Limits(decision=60.0, start=60.0)
     with bot_process(entry, STANDARD, limits, tmp_path / "own") as process:
         process.start()
-
-
-def test_a_thread_that_has_run_is_counted() -> None:
-    """One that sleeps has equal counts; of a process that has ended nothing is known."""
-    with program("os.read(0, 1); os.read(0, 1)") as (process, _):
-        assert process.stdin is not None
-        until(lambda: wait_for_input([process.pid]))
-        before = count_switches([process.pid])
-        assert before
-        assert count_switches([process.pid]) == before
-        process.stdin.write(b"x")
-        process.stdin.flush()
-        until(lambda: count_switches([process.pid]) != before)
-    assert count_switches([process.pid]) == {}

@@ -27,7 +27,7 @@ from arena.library.request import (
 from arena.library.results import Results
 from arena.library.running import play_out
 from arena.statistics.ratings import ELO
-from arena.statistics.two_bots import ALPHA
+from arena.statistics.two_bots import ALPHA, boundary
 from arena.tournament.keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE, MOST_WIDTH, POWER
 from arena.tournament.sprt_rounds import Verdict, as_comparison
 from arena.tournament.stop import make_sprt
@@ -39,19 +39,24 @@ if TYPE_CHECKING:
     from arena.differences import comparison as made
 
 _MOST_BOTS = 60
+_STEPS = 20  # until the bound of a lead no longer moves
 
 
 class Plan(NamedTuple):
     """The plan of a round robin: the pairs of every two bots, all games, and a sentence.
 
-    >>> print(plan(2, gap=100))
-    With 52 pairs of every two bots, neighbours 100 Elo points apart are told apart
-    with a chance of 80 %: 104 games in all.
+    `first` are the games after which a run with `until: first` knows the strongest.
+
+    >>> print(plan(6, gap=50))
+    With 83 pairs of every two bots, neighbours 50 Elo points apart are told apart
+    with a chance of 80 %: 2,490 games in all. The strongest is known after about
+    1,800 games with --until first.
     """
 
     pairs: int
     games: int
     sentence: str
+    first: int
 
     def __str__(self) -> str:
         return "\n".join(wrap(self.sentence, 80))
@@ -73,12 +78,14 @@ def plan(bots: Sequence[Bot] | int, *, gap: float, power: float = POWER) -> Plan
         raise InputError(f"power: {show(power)} is not a number from 0.5 to 0.99")
     number = _count(bots)
     pairs = pairs_to_tell(number, gap, power)
-    games = pairs * number * (number - 1)
+    games, first = pairs * number * (number - 1), 2 * pairs_to_lead(number, gap)
+    first = int(float(f"{first:.2g}"))
     sentence = (
         f"With {counted(pairs, 'pair')} of every two bots, neighbours {gap:g} Elo points apart are "
-        f"told apart with a chance of {100 * power:.0f} %: {counted(games, 'game')} in all."
+        f"told apart with a chance of {100 * power:.0f} %: {counted(games, 'game')} in all. The "
+        f"strongest is known after about {counted(first, 'game')} with --until first."
     )
-    return Plan(pairs, games, sentence)
+    return Plan(pairs, games, sentence, first)
 
 
 def _count(bots: Any) -> int:
@@ -115,6 +122,23 @@ def pairs_to_tell(bots: int, gap: float, power: float) -> int:
     normal, open_gaps = NormalDist(), 1 + (1 - power) * (bots - 2)
     errors = normal.inv_cdf(1 - ALPHA / 2 / open_gaps) + normal.inv_cdf(power)
     return math.ceil(float(variances.mean()) * (errors * ELO / gap) ** 2)
+
+
+def pairs_to_lead(bots: int, gap: float) -> int:
+    """Return the pairs of a run with `until: first` on a ladder of bots.
+
+    The lead of the first bot must exceed a bound that holds at every look, and pairs are given to
+    it and its rival as its variance falls fastest. The others have a first round of 20 pairs.
+
+    >>> [pairs_to_lead(bots, 20) for bots in (2, 8, 12)]
+    [1704, 6084, 7746]
+    """
+    share, square = 1 / (1 + 10 ** (-gap / 400)), 9.0
+    for _ in range(_STEPS):
+        level = 2 * ALPHA / (bots - 1 if bots > 2 else 4)
+        square = float(boundary(square * (ELO / gap) ** 2, level))
+    variance = 2 * ((bots - 1) / bots) ** 2 / (share * (1 - share))  # of the lead, times the pairs
+    return math.ceil(variance * square * (ELO / gap) ** 2) + 10 * (bots - 2) * (bots - 3)
 
 
 class Comparison:

@@ -102,7 +102,8 @@ class Model:
         all_of_them = max(float(rest.sum()) / (float(information.sum()) or 1.0), _LEAST_EFFECT)
         all_of_them *= played / max(1.0, played - self.bots + 1)
         lent_now = _LENT * information / self.pairs
-        return self.growth * (rest + lent_now * all_of_them) / (information + lent_now)
+        luck = (rest + lent_now * all_of_them) / (information + lent_now)
+        return np.asarray(self.growth * luck)
 
     def effect(self, strengths: Floats) -> float:
         """Return the design effect of all pairings together."""

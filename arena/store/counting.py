@@ -166,13 +166,13 @@ class Counts:
         named = np.zeros(len(columns["pairs"]), _ROW)
         for name, column in columns.items():
             named[name] = column
-        return cls(**{name: named[name] for name in _COLUMNS}, faults=())
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=(), sequence=None)
 
     @classmethod
     def of_rows(cls, rows: Ints) -> Counts:
         """Return the counts of a table with all columns of the query PAIRS but the last."""
         named = np.ascontiguousarray(rows, np.int64).view(_ROW)[:, 0]
-        return cls(**{name: named[name] for name in _COLUMNS}, faults=())
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=(), sequence=None)
 
     @property
     def rows(self) -> Ints:

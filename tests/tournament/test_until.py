@@ -12,6 +12,7 @@ import pytest
 import arena
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.library.comparing import pairs_to_lead
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.two_bots import pair_scores
@@ -22,6 +23,7 @@ from arena.tournament.stop import Sprt, Until
 from arena.tournament.tournament import Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
+from bench.studies.first import find, make_elos
 from bench.studies.newcomer import find_place
 from engine import STANDARD
 
@@ -101,6 +103,13 @@ def test_the_first_is_found_with_fewer_pairs() -> None:
         standings = Standings(FOUR, counts, ())
         assert standings.labels[standings.order[0]] == "a"
     assert spent["first"] < spent["resolved"] / 3
+
+
+@pytest.mark.parametrize(("bots", "gap"), [(6, 50.0), (4, 40.0)])
+def test_a_plan_says_the_price_of_the_first(bots: int, gap: float) -> None:
+    """Within a third, on average over runs of a ladder."""
+    costs = [find("first", make_elos(bots, -gap, run), run).pairs for run in range(8)]
+    assert sum(costs) / 8 == pytest.approx(pairs_to_lead(bots, gap), rel=1 / 3)
 
 
 def test_a_run_ends_early_where_only_equal_bots_are_left() -> None:

@@ -13,7 +13,7 @@ from arena.addons.league.league_site import write_site
 from arena.store.html_page import render
 from tests.addons.league.small import a_league, accept, play, write_bot
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.site import site
+from tests.docs.test_site import site
 
 __all__ = ["site"]
 

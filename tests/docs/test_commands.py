@@ -1,31 +1,25 @@
-"""Every page is followed from its first block to its last, in a folder of its own.
-
-A new page is tested without further ado. What is not run of a page has its reason before the
-block, or in `markdown.ELSEWHERE`.
-"""
+"""Every page is followed from its first block to its last, in a folder of its own."""
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from arena.store.html_page import is_replay
+from arena.tables.losses import DECISIONS
+from arena.tables.table_columns import TableColumns
+from engine import View
 from tests import ROOT, markdown
-from tests.docs import (
-    test_analyse,
-    test_command_line,
-    test_compare,
-    test_comparing_runs,
-    test_course,
-    test_guide,
-    test_probe,
-    test_readme,
-    test_viewer,
-)
+from tests.conftest import Arena
+from tests.docs import test_readme, test_tour
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import tier
 
@@ -33,19 +27,6 @@ PAGES = {
     str(path.relative_to(ROOT)): path.read_text()
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 }
-CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
-    "docs/analyse.md": test_analyse.the_run_has_its_files,
-    "docs/bot-faults.md": test_guide.only_the_broken_bot_forfeits,
-    "docs/command-line.md": test_command_line.one_shows_the_game_that_another_one_has_played,
-    "docs/compare.md": test_compare.the_commands_print_what_stands_there,
-    "docs/comparing-runs.md": test_comparing_runs.the_last_command_prints_what_stands_there,
-    "docs/course/README.md": test_course.the_league_has_the_student,
-    "docs/first-bot.md": test_guide.the_bot_is_that_of_the_last_step,
-    "docs/probe.md": test_probe.the_commands_print_what_stands_there,
-    "docs/tournaments.md": test_readme.bots_that_join_play_only_their_games,
-    "docs/viewer.md": test_viewer.the_pages_have_the_names_of_the_page,
-}
-"""What is seen of a page's commands beside their exit status."""
 EXACT = ("docs/compare.md",)
 """Pages whose commands play as many games as they say, because what they print is compared."""
 NEEDS = {"docs/course/README.md": [needs_jail], "docs/programs.md": [needs_jail]}
@@ -84,10 +65,10 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "patient.py").write_text(markdown.blocks(PAGES["README.md"], "python")[0])
     (tmp_path / "submissions").mkdir()
-    (tmp_path / "submissions" / "ben.py").write_text(test_guide.TEMPLATE)
+    (tmp_path / "submissions" / "ben.py").write_text(TEMPLATE)
     if "arena new my_bot" not in markdown.commands(PAGES[request.getfixturevalue("page")]):
-        (tmp_path / "my_bot.py").write_text(test_guide.versions()[-1])
-        (tmp_path / "test_my_bot.py").write_text(test_guide.TEMPLATE_TEST)
+        (tmp_path / "my_bot.py").write_text(versions()[-1])
+        (tmp_path / "test_my_bot.py").write_text(TEMPLATE_TEST)
     (tmp_path / "shipped").mkdir()
     short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
     (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
@@ -125,7 +106,7 @@ def test_the_sessions_are_what_python_prints(
 
 @pytest.mark.slow
 def test_every_program_knows_its_names(tmp_path: Path) -> None:
-    """Also one that is not run; the steps of a bot are in `test_guide`."""
+    """Also one that is not run; the steps of a bot are below."""
     for page, text in PAGES.items():
         for number, block in enumerate(markdown.fences(text)):
             if block.language == "python" and not block.is_step:
@@ -149,6 +130,252 @@ def test_commands_are_in_blocks_that_are_run() -> None:
             assert block.language not in ("sh", "bash", "shell", "py", "python3"), page
             if block.language in ("", "text"):
                 assert not any(line.startswith(begins) for line in block.text.splitlines()), page
+
+
+@pytest.mark.parametrize(("heading", "columns"), [("The file", DECISIONS)])
+def test_the_page_names_the_columns_of_a_file(heading: str, columns: TableColumns) -> None:
+    """All of them, in their order."""
+    table = PAGES["docs/analyse.md"].split(f"## {heading}")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == columns.names
+
+
+def the_run_has_its_files(ran: markdown.Ran, folder: Path) -> None:
+    """The first of the runs; one command prints a document."""
+    (document,) = (json.loads(done.stdout) for command, done in ran if "--json" in command)
+    table = pd.read_csv(folder / "results" / "losses" / "details" / "analysis.csv")
+    assert [*table.columns] == DECISIONS.names
+    assert document["decisions"] == len(table)
+
+
+def keys(command: str) -> set[str]:
+    """Return the keys that the table names for the document of a command."""
+    table = PAGES["docs/command-line.md"].split("| command | keys |")[1].split("\n\n")[0]
+    (row,) = re.findall(rf"^\| .*`{command}`.*? \| (.+) \|$", table, re.MULTILINE)
+    row = row.partition(": a list of")[0]
+    return {*re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", row))}
+
+
+def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -> None:
+    """The last one does."""
+    assert "ply 0: " in ran[-1][1].stdout or "seat " in ran[-1][1].stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("play", "bots", "compare", "plan", "verify", "doctor", "ablate", "analyse"),
+        "probe",
+        *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check")),
+    ],
+)
+def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
+    """All of them, and no others."""
+    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
+    words = {
+        "play": ["greedy", "uniform", "--pairs", "1"],
+        "compare": ["greedy", "uniform", "--max-pairs", "1"],
+        "plan": ["3", "--gap", "100"],
+        "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
+        "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
+        "probe": ["greedy", "--pairs", "1"],
+        "analyse": ["out", "--by", "greedy", "--worst", "0"],
+        "verify": ["out"],
+        "check": ["greedy", "--games", "4", "--lane", "process"],
+    }
+    done = arena(command, *words.get(command, []), "--json")
+    names = {*json.loads(done.stdout)}
+    assert names - {"findings"} == keys(command) - {"findings"}
+
+
+@pytest.mark.slow
+def test_an_export_has_the_keys_of_the_table(arena: Arena) -> None:
+    """With a fault where there is one, and rules where they are changed."""
+    rows = re.findall(
+        r"^\| (`.+?) \|", PAGES["docs/command-line.md"].split("| key | what |")[1], re.MULTILINE
+    )
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
+    game = {*json.loads(arena("export", "out").stdout.splitlines()[0])}
+    assert game < named
+    assert {"rules", "fault"} <= named - game
+
+
+STUDIES = (ROOT / "bench" / "STUDIES.md").read_text()
+
+
+def a_comparison_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> None:
+    """The first one exactly; a row of the decided games can be shown by either name."""
+    first, second, shown = (done.stdout for _, done in ran)
+    assert first.startswith(markdown.blocks(PAGES["docs/compare.md"], "text")[0])
+    assert "separate round robins" in second
+    assert "results in results/compare-new-greedy-against/\n" in second
+    assert "ply " in shown
+    *words, _ = ran[-1][0].split()
+    row = pd.read_csv(folder / words[2] / "details" / "decided.csv").iloc[0]
+    for game in (row["game"], row["old_game"]):
+        assert "ply " in markdown.run(shlex.join([*words, game]), folder).stdout
+
+
+def _simulated() -> Iterator[tuple[float, float, list[str]]]:
+    """Yield the true Elo, elo1 and all cells of each simulated row."""
+    for line in re.findall(r"^\| (?:near|far) \|.*\|$", STUDIES, re.MULTILINE):
+        cells = line.strip("|").split("|")
+        yield float(cells[1]), float(cells[2]), cells
+
+
+def test_the_figures_are_those_of_the_study() -> None:
+    """Errors and mean pairs of tests of 0 against 15 points."""
+    rows = {
+        elo: re.findall(rf"^\| far \| {elo} \| 15 \| none \|(.*)\|$", STUDIES, re.MULTILINE)[0]
+        for elo in (0, 15, 30, 60)
+    }
+    better, not_better, *_ = (float(cell.strip(" %")) for cell in rows[0].split("|")[:2])
+    words = " ".join(PAGES["docs/compare.md"].split())
+    assert f"wrong in {better} % at 0" in words
+    assert f"and in {rows[15].split('|')[1].strip(' %')} % at 15" in words
+    for elo in rows:
+        assert rows[elo].split("|")[2].strip() in PAGES["docs/compare.md"]
+    assert not_better > 90
+    wrong = [
+        float(cells[4 + (elo > 0)].strip(" %"))
+        for elo, elo1, cells in _simulated()
+        if elo <= 0 or elo >= elo1
+    ]
+    assert len(wrong) > 20
+    assert f"worst of all rows of 1,000 has {max(wrong)} %" in words
+    assert max(len(line) for line in PAGES["docs/compare.md"].splitlines() if "|" not in line) <= 99
+
+
+def the_last_command_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> None:
+    """Exactly; and the report begins with the sentence."""
+    assert ran[-1][1].stdout == markdown.blocks(PAGES["docs/comparing-runs.md"], "text")[0]
+    (said,) = (
+        line[2:] for line in PAGES["docs/comparing-runs.md"].splitlines() if line.startswith("> ")
+    )
+    assert said in (folder / "results" / "report-monday-friday.md").read_text().splitlines()
+
+
+FIRST = PAGES["docs/first-bot.md"]
+STEPS = [block.text for block in markdown.fences(FIRST) if block.is_step]
+TEMPLATES = ROOT / "arena" / "entries" / "template"
+TEMPLATE = (TEMPLATES / "my_bot.py").read_text()
+TEMPLATE_TEST = (TEMPLATES / "test_my_bot.py").read_text()
+
+
+def versions() -> list[str]:
+    """Return the source of `my_bot.py` from the template, and after every step."""
+    sources = [TEMPLATE]
+    for step in STEPS:
+        sources.append(markdown.with_step(sources[-1], step))
+    return sources
+
+
+def the_bot_is_that_of_the_last_step(ran: markdown.Ran, folder: Path) -> None:
+    """The page begins with the template; the first program that is run is its test."""
+    assert (folder / "my_bot.py").read_text() == versions()[-1]
+    printed = {command: done.stdout for command, done in ran}
+    assert printed["python test_my_bot.py"] == markdown.blocks(FIRST, "text")[0]
+
+
+def only_the_broken_bot_forfeits(ran: markdown.Ran, _: Path) -> None:
+    """It does, and its game is shown."""
+    assert "forfeits" in ran[0][1].stdout
+    assert "IndexError" in ran[1][1].stdout
+    assert any("ply " in done.stdout for _, done in ran)
+
+
+@pytest.mark.slow
+def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
+    """The bots after all steps play each other without a fault."""
+    names = [f"step{number}.py" for number in range(len(versions()))]
+    for name, source in zip(names, versions(), strict=True):
+        (tmp_path / name).write_text(source)
+    assert len(names) == 5
+    done = arena("play", *(f"./{name}" for name in names), "--pairs", "2", "--lane", "inproc")
+    assert (done.returncode, "forfeits" in done.stdout) == (0, False)
+
+
+@pytest.mark.study
+def test_the_search_and_the_last_test_say_what_stands_there(tmp_path: Path) -> None:
+    """The setting that `arena tune` finds and its gain; the lead over `greedy` and the pairs."""
+    words = " ".join(FIRST.split())
+    said = {
+        "tune": r"hurry=[\d.]+$|by about .*\)",
+        "compare": r"^my_bot is stronger .*|\d+ pairs(?=, by)",
+    }
+    for version, (name, pattern) in zip((3, 4), said.items(), strict=True):
+        (tmp_path / "my_bot.py").write_text(versions()[version])
+        (command,) = (one for one in markdown.commands(FIRST) if one.startswith(f"arena {name}"))
+        done = markdown.run(command, tmp_path)
+        found = re.findall(pattern, done.stdout, re.MULTILINE)
+        assert len(found) == 2, done.stdout
+        assert all(one in words for one in found), found
+
+
+def test_the_table_of_the_view_is_complete_and_true() -> None:
+    """It has a row for every public name of a View, with its value in the example's view.
+
+    The text of `describe` is too long for a row, and stands below.
+    """
+    import engine
+    from engine.cards import pack_of
+
+    seen = View.from_text("0 782yC 58 6T4yxCy5C7T87")
+    part = PAGES["docs/bot.md"].split("## What a view offers")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)(?:\(\))?` \| .+ \| `(.+)` \|$", part, re.MULTILINE))
+    ours = {name for name in dir(View) if not name.startswith("_")} - set(dir(tuple))
+    assert set(rows) == ours - {"from_text", "describe"}
+    for name, value in rows.items():
+        member = getattr(seen, name)
+        expected = eval(value, {"engine": engine, "pack_of": pack_of})
+        assert (member() if callable(member) else member) == expected, name
+
+
+def a_probe_prints_what_stands_there(ran: markdown.Ran, _: Path) -> None:
+    """A network may learn otherwise on another machine: so without its figures."""
+    first, _, learned, *small = markdown.blocks(PAGES["docs/probe.md"], "text")
+    printed = [done.stdout for _, done in ran]
+    assert [printed[0], *printed[2:]] == [first, *small]
+    assert re.sub(r"\d+", "N", printed[1]) == re.sub(r"\d+", "N", learned)
+
+
+def the_pages_have_the_names_of_the_page(_: markdown.Ran, folder: Path) -> None:
+    """All of them, and no other."""
+    names = {path.name for path in folder.iterdir() if path.is_file() and is_replay(path)}
+    assert names == {
+        "champion-greedy-1-0.html",
+        "champion-greedy-1-0-seat-1.html",
+        "second.html",
+        "judged.html",
+    }
+
+
+def test_every_function_of_the_page_is_there() -> None:
+    """The scripts bind what the table names."""
+    board, viewer = (
+        next((ROOT / "arena").rglob(name)).read_text() for name in ("board.js", "viewer.js")
+    )
+    assert "drawBoard" in board
+    assert "Arena.mountViewer =" in viewer
+    for key in ("players", "perspective", "names", "onAction"):
+        assert key in board
+
+
+CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
+    "docs/analyse.md": the_run_has_its_files,
+    "docs/bot-faults.md": only_the_broken_bot_forfeits,
+    "docs/command-line.md": one_shows_the_game_that_another_one_has_played,
+    "docs/compare.md": a_comparison_prints_what_stands_there,
+    "docs/comparing-runs.md": the_last_command_prints_what_stands_there,
+    "docs/course/README.md": test_tour.the_league_has_the_student,
+    "docs/first-bot.md": the_bot_is_that_of_the_last_step,
+    "docs/probe.md": a_probe_prints_what_stands_there,
+    "docs/tournaments.md": test_readme.bots_that_join_play_only_their_games,
+    "docs/viewer.md": the_pages_have_the_names_of_the_page,
+}
+"""What is seen of a page's commands beside their exit status."""
 
 
 def test_every_check_is_of_a_page_that_is_walked() -> None:

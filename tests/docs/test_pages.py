@@ -1,4 +1,4 @@
-"""What pages list is what the code has: names, options, figures, versions, the example."""
+"""What pages list is what the code has: names, options, figures, versions, examples."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 
+import pytest
 import yaml
 
 import arena
@@ -17,38 +18,37 @@ from arena.addons.rl.aec import DistrictNoirAEC
 from arena.addons.rl.env import DistrictNoirEnv
 from arena.addons.rl.exact import SMALL
 from arena.addons.rl.vector import DistrictNoirVectorEnv
+from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.resolve import resolve
+from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
+from arena.lanes.bubblewrap import OLDEST_JAIL
+from arena.lanes.confine import DISK, INODES, MOST_OPEN, SOCKETS
+from arena.lanes.jail import most_processes
+from arena.lanes.syscalls import ALLOWED, DECIDED
+from arena.lanes.warm import MOST
+from arena.reports.front import MOST_WAITING, WHOLE
 from arena.store import database, judge
+from arena.tables.table_columns import CARDS
 from arena.tournament.rule_changes import list_published
 from arena.tournament.versions import minor, version_here
 from engine import encoding, play_game, record
 from engine.encoding import Field
 from tests import ROOT, markdown
 from tests.addons.rl.ground_truth import PATH, VARIANTS
+from tests.rogues import fills
 
 ROW = re.compile(r"\| `(\w+)` \| `(\S+)` \| \w")
 
 
-def test_the_table_has_the_rules_of_the_engine() -> None:
-    """In its order, and each says what it does."""
+def test_the_tables_have_the_rules_the_arguments_and_the_calls() -> None:
+    """Of the engine in its order, of `arena.run`, and every public name of the library."""
     page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     assert [*ROW.findall(page)] == [*list_published().items()]
-
-
-PAGE = (ROOT / "docs" / "library.md").read_text()
-
-
-def test_every_argument_of_run_is_explained() -> None:
-    """And no other one."""
     table = PAGE.split("## `arena.run`")[1].split("\n\nKeywords")[0]
     explained = [
         name for row in table.splitlines()[4:] for name in re.findall(r"`(\w+)`", row.split("|")[1])
     ]
     assert sorted(explained) == sorted(inspect.signature(arena.run).parameters)
-
-
-def test_every_table_and_every_call_is_named() -> None:
-    """The public names of `Results` and of the arena are on the page."""
     names = [name for name in vars(arena.Results) if not name.startswith("_")]
     for name in [*names, *arena.__all__]:
         assert re.search(rf"\b{name}\b", PAGE) or name in (
@@ -59,11 +59,14 @@ def test_every_table_and_every_call_is_named() -> None:
         ), name
 
 
+PAGE = (ROOT / "docs" / "library.md").read_text()
+
+
 OPENSPIEL = (ROOT / "docs" / "openspiel.md").read_text()
 
 
-def test_the_table_has_the_figures_of_the_file() -> None:
-    """Every variant, every policy."""
+def test_the_page_of_small_games_has_their_figures_and_rules() -> None:
+    """Every variant and every policy; rules as arguments of `Rules`."""
     truth = json.loads(PATH.read_text())
     rows = [
         [cell.strip(" `") for cell in line.strip("|").split("|")]
@@ -78,10 +81,6 @@ def test_the_table_has_the_figures_of_the_file() -> None:
             row = kept["policies"].get(label)
             said = table[label][column]
             assert said == ("" if row is None else f"{row['exploitability']:.4f}"), (name, label)
-
-
-def test_the_rules_of_the_variants_are_those_listed() -> None:
-    """As arguments of `Rules`."""
     for name, rules in SMALL.items():
         (text,) = re.findall(rf"^- `{name}`: .*?`(Rules\([^`]*\))`", OPENSPIEL, re.M | re.S)
         assert eval(" ".join(text.split()), {"Rules": type(rules)}) == rules, name
@@ -101,25 +100,13 @@ def section(heading: str) -> str:
     return GYM.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
 
-def test_the_fields_are_those_of_the_encoding() -> None:
-    """In their order, with their sizes, of an observation and of what follows it."""
+def test_the_page_of_environments_has_their_fields_and_options() -> None:
+    """In their order, with their sizes; the options of each environment, and no other one."""
     encoding = Encoding()
     assert f"Version {VERSION} of the encoding" in GYM
     observation, history = section("What an observation holds").split("goes on with")
     assert listed(observation) == sizes(encoding.fields)
     assert listed(history) == sizes(encoding.history_fields)
-
-
-def listed(text: str) -> list[tuple[int, str]]:
-    return [(int(bits), name) for bits, name in re.findall(r"^\| (\d+) \| ([\w ]+) \|", text, re.M)]
-
-
-def sizes(fields: Iterable[Field]) -> list[tuple[int, str]]:
-    return [(field.size, field.name) for field in fields]
-
-
-def test_every_option_is_explained() -> None:
-    """Those of each environment, and no other one."""
     rows = re.findall(r"^\| `(\w+)` \|", section("Against a bot"), re.M)
     assert rows == options(DistrictNoirEnv)
     names = re.search(r"^Options are ([^;]*);", section("Thousands of games at once"), re.M)
@@ -130,11 +117,19 @@ def test_every_option_is_explained() -> None:
     assert re.findall(r"`(\w+)`", names[1]) == options(DistrictNoirAEC)
 
 
+def listed(text: str) -> list[tuple[int, str]]:
+    return [(int(bits), name) for bits, name in re.findall(r"^\| (\d+) \| ([\w ]+) \|", text, re.M)]
+
+
+def sizes(fields: Iterable[Field]) -> list[tuple[int, str]]:
+    return [(field.size, field.name) for field in fields]
+
+
 HELP = (ROOT / "docs" / "help.md").read_text()
 
 
-def test_the_bibtex_is_the_citation_file() -> None:
-    """The same title, authors, version, year and licence."""
+def test_citation_changelog_and_formats_have_this_version() -> None:
+    """The same title, authors, dates and numbers wherever they stand, in order."""
     (entry,) = markdown.blocks(HELP, "bibtex")
     fields = dict(re.findall(r"^  (\w+) += \{(.*)\},?$", entry, re.MULTILINE))
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -147,14 +142,6 @@ def test_the_bibtex_is_the_citation_file() -> None:
         "year": citation["date-released"][:4],
         "license": citation["license"],
     }
-
-
-STABILITY = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
-CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_the_page_has_the_number_of_each_format() -> None:
-    """Of what is opened by this minor version."""
     assert f"| {minor(version_here())} opens |" in STABILITY
     row = r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: to [\d.]+)?) \|$"
     rows = dict(re.findall(row, STABILITY, re.MULTILINE))
@@ -164,10 +151,6 @@ def test_the_page_has_the_number_of_each_format() -> None:
     assert rows["`manifest.json`"] == f"1.0 to {minor(version_here())}"
     assert rows["a record"] == str(record.FORMAT)
     assert rows["weights of a network"] == str(encoding.VERSION)
-
-
-def test_the_changelog_begins_with_what_is_not_released_and_this_version() -> None:
-    """With the date of the citation; older ones follow in order, and a later one is unreleased."""
     titles = re.findall(r"^## (\S+)(?: \((.*)\))?$", CHANGELOG, re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -177,12 +160,12 @@ def test_the_changelog_begins_with_what_is_not_released_and_this_version() -> No
     numbers = [tuple(map(int, version.split("."))) for version, _ in titles[1:]]
     assert numbers == sorted(numbers, reverse=True)
     assert len(CHANGELOG.splitlines()) < 400
-
-
-def test_the_version_that_is_installed_is_that_of_the_project() -> None:
-    """An editable installation keeps the number that it had: install it again."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert version_here() == project["version"], "run: pip install -e . --no-deps"
+
+
+STABILITY = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 FOLDER = ROOT / "docs" / "examples" / "greedy_plus"
@@ -199,3 +182,82 @@ def test_its_games_are_those_of_the_base_until_the_last_round() -> None:
         assert new[:36] == old[:36]
         changed += new != old
     assert 0 < changed < 10
+
+
+CLUSTER = (ROOT / "docs" / "cluster.md").read_text()
+CONTAINERS = ROOT / "docs" / "cluster"
+
+
+def test_the_cluster_begins_with_its_warning_and_shows_pages_to_nobody() -> None:
+    """Its containers are the processes of the page, and open nothing to the outside."""
+    assert CLUSTER.split("\n\n")[1].startswith("**An open scheduler port runs anybody's code.**")
+    commands = re.findall(r"^dask scheduler .*$", CLUSTER, re.MULTILINE)
+    assert commands
+    for command in commands:
+        assert "--dashboard-address 127.0.0.1:8787" in command
+    composed = yaml.safe_load((CONTAINERS / "compose.yaml").read_text())
+    services = composed["services"]
+    assert composed["networks"] == {"inside": {"internal": True}}
+    for service in services.values():
+        assert "ports" not in service
+        assert service["networks"] == ["inside"]
+    assert services["scheduler"]["command"].startswith("dask scheduler --port 8786")
+    assert services["worker"]["command"].startswith("dask worker tcp://scheduler:8786 --nworkers 1")
+    assert services["worker"]["deploy"]["replicas"] == 3
+    dockerfile = CONTAINERS.parents[1] / services["worker"]["build"]["dockerfile"]
+    assert dockerfile == CONTAINERS / "Dockerfile"
+    assert dockerfile.exists()
+
+
+@pytest.mark.parametrize("text", markdown.blocks(CLUSTER, "python"))
+def test_its_programs_have_a_main_guard(text: str) -> None:
+    """They compile; Dask starts processes that would import the program."""
+    compile(text, "program.py", "exec")
+    assert 'if __name__ == "__main__":' in text
+
+
+TRUST = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
+STUDY = (ROOT / "bench" / "STUDIES.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"{len(ALLOWED)} system calls",
+        f"{len(DECIDED)} more",
+        f"{DISK >> 20} MB and {INODES:,} files",
+        f"{MOST_OPEN} files in each process",
+        f"{SOCKETS} sockets",
+        f"{fills.KERNEL_ALLOWED >> 20} MB",
+        f"{most_processes(hosted=True) - 1} processes and threads",
+        f"{MOST >> 30} GB",
+        f"{MOST_FILES:,} files or {MOST_DATA >> 20} MB",
+        f"{SECONDS} s of a processor",
+        f"{SECONDS_OF_MB} s more for each MB",
+        f"{MEGABYTES} MB",
+        f"{WHOLE:.0f} s to come whole",
+        f"{MOST_WAITING} connections",
+        f"Linux {OLDEST_JAIL[0]}.{OLDEST_JAIL[1]}",
+    ],
+)
+def test_a_figure_is_that_of_the_code(words: str) -> None:
+    """The page has it, with its unit."""
+    assert words in TRUST
+
+
+def test_what_stays_is_that_of_the_study() -> None:
+    """The trials and the bits of a decision."""
+    rows = {row.split(" | ")[0][2:]: row.split(" | ")[1:] for row in STUDY.splitlines()}
+    fresh = next(row for way, row in rows.items() if way.startswith("reads pages that nobody"))
+    load = next(row for way, row in rows.items() if way.startswith("works on all cores"))
+    trials, known = (fresh[0].split(" of ")[place] for place in (1, 0))
+    assert f"{known} of {trials} trials" in TRUST
+    inodes = next(row for way, row in rows.items() if way.startswith("opens pipes"))
+    assert f"{inodes[0]} trials" in TRUST
+    assert f"{load[2].rstrip(' |')} bits a decision" in TRUST
+
+
+def test_the_report_says_so_in_its_glossary() -> None:
+    """Where the number is read without this page."""
+    (won,) = (column.meaning for column in CARDS.columns if column.name == "won")
+    assert "need not come from it" in won

@@ -46,21 +46,17 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_two_commands_come_first() -> None:
-    """The first console block is make tournament and make test."""
+def test_the_readme_begins_with_two_commands_and_names_neighbours() -> None:
+    """make tournament and make test; the check's guess is between neighbours on the ladder."""
     assert README.split("```console\n")[1].split("```")[0] == "make tournament\nmake test\n"
+    elo, words = find_guess()
+    assert place(elo) == words
 
 
 def find_guess() -> tuple[float, str]:
     """Return the rating that the check guesses, as the README says, and between which bots."""
     (found,) = re.findall(r"rating is about (\d+), (between `\w+` and `\w+`)", README)
     return float(found[0]), found[1].replace("`", "")
-
-
-def test_the_check_guesses_between_the_bots_that_are_named() -> None:
-    """They are the neighbours of the rating on the ladder as it is."""
-    elo, words = find_guess()
-    assert place(elo) == words
 
 
 @pytest.mark.study
@@ -84,13 +80,6 @@ def test_my_bot_is_one_bot_everywhere() -> None:
         for params in re.findall(r"my_bot\.py\((\w+)=", page.read_text()):
             assert params in ("enough", "hurry"), page
     assert "enough: float" in TEMPLATE
-
-
-def test_every_link_leads_to_a_file() -> None:
-    """From the README and from the pages."""
-    for folder, text in ((ROOT, README), *((ROOT / "docs", page) for page in PAGES.values())):
-        for link in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (folder / link).exists(), link
 
 
 @pytest.mark.slow

@@ -153,8 +153,8 @@ def test_an_action_is_as_good_as_what_follows_it_says() -> None:
     assert found[:2, 1] == pytest.approx([-0.25 - 0.5 - 0.95 * 0.75, 0.75])
 
 
-def test_decisions_are_those_of_whole_games() -> None:
-    """Legal ones, of both seats, with the chances by which they were drawn."""
+def test_decisions_are_those_of_whole_games_and_of_the_network_only() -> None:
+    """Legal, of both seats, with their chances; against a rival in each seat in turn."""
     actor, _, rng = networks(1)
     decisions = ppo.play(actor, 16, rng)
     live = decisions.played.seats >= 0
@@ -167,10 +167,6 @@ def test_decisions_are_those_of_whole_games() -> None:
     for game in range(16):
         last = np.flatnonzero(decisions.played.last[:, game])[-1]
         assert not live[last + 1 :, game].any()
-
-
-def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:
-    """In each seat in every other game; the results are those of the games."""
     actor, _, rng = networks(1)
     rival = First()
     decisions = ppo.play(actor, 16, rng, rival)

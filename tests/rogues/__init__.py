@@ -1,13 +1,19 @@
 """The gallery of rogues: bots that break the rules of the arena.
 
-Every file in this folder is one bot, which can be played by itself. Some have variants,
-chosen by a parameter. A rogue that could harm the machine stops by itself.
+Every file in this folder is a kind of bot, whose variants a parameter chooses; those of a few lines
+are in SHORT. Each can be played by itself: `rogues.spec(name)` is what the command line needs. A
+rogue that could harm the machine stops by itself.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
 import shlex
+import shutil
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +46,40 @@ RAISING = {
 }
 """Rogues that raise in their first decision, which is the fault `exception`."""
 
+_LATE = """import os
+import this
+
+raise ImportError(f"not found: {os.path.abspath('model.bin')} for {object()}")
+"""
+_ONE_GAME = """WORTH = {5: 1.0, 6: 1.2, 7: 1.4, 8: 1.6}
+
+class Rogue:
+    def __init__(self, setup):
+        self.worth = [WORTH[value] for value in setup.rules.majority_values]
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+bot = Rogue
+"""
+SHORT = {
+    "no_bot": "",
+    "raises_in_import": 'raise RuntimeError("not today")\n',
+    "exits_in_import": "import sys\n\nsys.exit(0)\n",
+    "dies_in_import": "import os\n\nos._exit(0)\n",
+    "loops_in_import": "while True:\n    pass\n",
+    "fails_late_in_import": _LATE,  # after a module that prints something once in a process
+    "chooses_nothing": "class Rogue:\n    def __init__(self, _setup): ...\n\nbot = Rogue\n",
+    "raises_in_construction": "def bot(_setup):\n    raise SystemExit(3)\n",
+    "knows_one_game": _ONE_GAME,  # raises KeyError at rules with other majority values
+}
+"""The whole files of short rogues, by label."""
+
 ROGUES = {
     **ILLEGAL,
     **RAISING,
-    "no_bot": "no_bot.py",
     "not_python": "not_python.txt",
-    "chooses_nothing": "chooses_nothing.py",
-    "raises_in_import": "raises_in_import.py",
-    "exits_in_import": "exits_in_import.py",
-    "dies_in_import": "dies_in_import.py",
-    "loops_in_import": "loops_in_import.py",
-    "raises_in_construction": "raises_in_construction.py",
+    **{name: f"{name}.py" for name in SHORT if name != "knows_one_game"},
     "late": "waits.py(how='late')",
     "loops": "waits.py(how='loops')",
     "sleeps": "waits.py(how='sleeps')",
@@ -66,25 +95,24 @@ ROGUES = {
     "crashes": "dies.py(how='sigsegv')",
     "kills_group": "dies.py(how='with_group')",
     "kills_parent": "dies.py(how='with_parent')",
-    "allocates": "allocates.py",
-    "hoards": "allocates.py(swallows=True)",
+    "allocates": "fills.py(what='memory')",
+    "hoards": "fills.py(what='all_memory')",
     "forks": "forks.py(most=150)",
     "forks_away": "forks.py(away=True, most=100)",
-    "leaves_process": "leaves.py",
-    "leaves_hidden_process": "leaves.py(hides=True)",
-    "prints": "prints.py",
-    "closes_stdout": "closes.py(what='stdout')",
-    "closes_descriptors": "closes.py(what='descriptors')",
+    "leaves_process": "meddles.py(what='process')",
+    "leaves_hidden_process": "meddles.py(what='hidden_process')",
+    "prints": "meddles.py(what='prints')",
+    "closes_stdout": "meddles.py(what='stdout')",
+    "closes_descriptors": "meddles.py(what='descriptors')",
     "reads_frames": "spies.py(where='frames')",
     "reads_gc": "spies.py(where='gc')",
     "reads_opponent": "spies.py(where='modules')",
     "reads_run_folder": "spies.py(where='run_folder')",
-    "connects": "connects.py",
-    "litters": "litters.py",
-    "reseeds": "reseeds.py",
-    "mutates": "mutates.py",
+    "connects": "meddles.py(what='network')",
+    "litters": "meddles.py(what='files')",
+    "reseeds": "meddles.py(what='seeds')",
+    "mutates": "meddles.py(what='view')",
     "varies": "varies.py",
-    "fails_late_in_import": "fails_late_in_import.py",
     "breaks_log": "breaks_log.py",
 }
 """Every rogue in Python, by its label: its file and parameters."""
@@ -101,29 +129,26 @@ CLOSING = {
 FRAMING = {"frames": "frames.py", "frames_by_workers": "frames.py(all=True)"}
 """Rogues that make others seem to be at fault."""
 
-TALKING = {"tells": "tells.py"}
-"""Rogues that talk with their process for the other game of a pair."""
-
 ESCAPING = {
-    "writes_proc_sys": "writes_proc_sys.py",
-    "fills_disk": "fills_disk.py",
+    "writes_proc_sys": "reaches.py(what='settings')",
+    "fills_disk": "fills.py(what='disk')",
     "gains": "gains.py",
     "could_kill": "reaches.py(what='kill')",
     "could_write": "reaches.py(what='write')",
-    "rewrites": "rewrites.py",
-    "strays": "strays.py",
-    "fills_kernel": "fills_kernel.py",
-    "keeps_children": "keeps_children.py",
-    "shares_memory": "shares_memory.py",
-    "shares_memory_with_children": "shares_memory.py(children=True)",
+    "rewrites": "reaches.py(what='memory')",
+    "strays": "reaches.py(what='files')",
+    "fills_kernel": "fills.py(what='kernel')",
+    "keeps_children": "fills.py(what='children')",
+    "shares_memory": "fills.py(what='shared_memory')",
+    "shares_memory_with_children": "fills.py(what='shared_memory_of_children')",
 }
 """Rogues that try what a jail forbids; those that succeed have the fault `exception`."""
 
 UNTRUE = {
-    "peeks_in_frames": "peeks.py(where='frames')",
-    "peeks_in_memory": "peeks.py(where='gc')",
-    "draws": "draws.py",
-    "draws_from_numpy": "draws.py(where='numpy')",
+    "peeks_in_frames": "spies.py(where='frames', uses=True)",
+    "peeks_in_memory": "spies.py(where='gc', uses=True)",
+    "draws": "depends.py(what='random')",
+    "draws_from_numpy": "depends.py(what='numpy')",
     "depends_on_hashes": "depends.py(what='hashes')",
     "depends_on_the_clock": "depends.py(what='clock')",
     "depends_on_the_system": "depends.py(what='system')",
@@ -132,8 +157,8 @@ UNTRUE = {
     "forges": "forges.py",
     "remembers": "remembers.py",
     "knows_one_game": "knows_one_game.py",
-    "tampers": "tampers.py",
-    "tampers_with_the_end": "tampers.py(actions='')",
+    "tampers": "forges.py(actions='CCCC')",
+    "tampers_with_the_end": "forges.py(actions='')",
 }
 """Rogues that have no fault in a game, but break the contract of bots."""
 
@@ -177,8 +202,18 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    others = ESCAPING | UNTRUE | WORKING | CLOSING | FRAMING | TALKING
-    return str(FOLDER / (ROGUES | others)[name])
+    others = ESCAPING | UNTRUE | WORKING | CLOSING | FRAMING
+    return str((_written() if name in SHORT else FOLDER) / (ROGUES | others)[name])
+
+
+@cache
+def _written() -> Path:
+    """Return a folder with the short rogues, which goes with this process."""
+    folder, pid = Path(tempfile.mkdtemp(prefix="rogues-")), os.getpid()
+    atexit.register(lambda: pid == os.getpid() and shutil.rmtree(folder, ignore_errors=True))
+    for name, text in SHORT.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

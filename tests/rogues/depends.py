@@ -1,6 +1,7 @@
 """Plays by something that is neither in its view nor from its generator."""
 
 import os
+import random
 import time
 
 from engine.cards import CHARS
@@ -15,12 +16,12 @@ class Depends:
     def __init__(self, _setup, what: str):
         global games
         games += 1
-        self.what = what
+        self.depend = getattr(self, what)
         self.number = games
 
     def choose(self, view, /):
         """Return a legal action that depends on it."""
-        return view.legal[getattr(self, self.what)(view) % len(view.legal)]
+        return view.legal[self.depend(view) % len(view.legal)]
 
     def hashes(self, view):
         """Return a number that depends on the order of a set of texts."""
@@ -34,6 +35,16 @@ class Depends:
     def system(self, _view):
         """Return a random number of the operating system."""
         return os.urandom(1)[0]
+
+    def random(self, view):
+        """Draw from the global random numbers."""
+        return random.randrange(len(view.legal))
+
+    def numpy(self, view):
+        """Draw from numpy's global random numbers."""
+        import numpy
+
+        return int(numpy.random.randint(len(view.legal)))
 
     def games(self, _view):
         """Return the number of this game in the process."""

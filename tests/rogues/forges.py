@@ -1,9 +1,12 @@
-"""Writes its own report for `arena check`, wherever it can, and answers something illegal."""
+"""Writes its own report for `arena check`, wherever it can; or replaces its trial games."""
 
 import json
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
+
+from engine.notation import parse_actions
 
 ITEMS = ("lane process", "lane jail", "same seed", "lane inproc", "rating")
 
@@ -28,13 +31,18 @@ def outputs():
 
 
 class Forges:
-    """Tries all outputs at each decision."""
+    """With `actions` it makes the program that plays trial games report these as a game."""
 
-    def __init__(self, _setup):
-        pass
+    def __init__(self, _setup, actions: str | None = None):
+        self.actions = actions
+        trial = getattr(sys.modules.get("arena.check.trial"), "Trial", None)
+        if trial is not None and actions is not None:
+            trial._play = lambda *_: parse_actions(actions)
 
-    def choose(self, _view, /):
-        """Write the report into each of them, and return no legal action."""
+    def choose(self, view, /):
+        """Write the report into all outputs, and return no legal action; else the first one."""
+        if self.actions is not None:
+            return view.legal[0]
         for path in outputs():
             with suppress(OSError), path.open("wb", buffering=0) as out:
                 out.write(report())

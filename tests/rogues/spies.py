@@ -1,4 +1,4 @@
-"""Looks for what it must not know, and raises if it finds something."""
+"""Looks for what it must not know, and raises if it finds it, or plays by it with `uses`."""
 
 import gc
 import os
@@ -7,16 +7,16 @@ from pathlib import Path
 
 
 def frames():
-    """Yield the names of the States among the variables of its callers."""
+    """Yield the States among the variables of its callers."""
     frame = sys._getframe()
     while frame is not None:
-        yield from (name for name, value in frame.f_locals.items() if is_state(value))
+        yield from (value for value in frame.f_locals.values() if is_state(value))
         frame = frame.f_back
 
 
 def objects():
-    """Yield the type names of the States among all objects."""
-    return (type(thing).__name__ for thing in gc.get_objects() if is_state(thing))
+    """Return the States among all objects."""
+    return (thing for thing in gc.get_objects() if is_state(thing))
 
 
 def modules():
@@ -40,23 +40,27 @@ def is_state(thing):
     return type(thing).__name__ == "State" and hasattr(type(thing), "deck")
 
 
+PLACES = {
+    "frames": (frames, "a State in a frame"),
+    "gc": (objects, "a State in memory"),
+    "modules": (modules, "the opponent's module"),
+    "run_folder": (run_folder, "the run's folder"),
+}
+
+
 class Spies:
     """`where` names the place where it looks."""
 
-    def __init__(self, _setup, where: str):
-        self.where = where
+    def __init__(self, _setup, where: str, uses: bool = False):
+        self.search, self.what = PLACES[where]
+        self.uses = uses
 
     def choose(self, view, /):
-        """Raise if something is found, else return the first legal action."""
-        places = {
-            "frames": (frames, "a State in a frame"),
-            "gc": (objects, "a State in memory"),
-            "modules": (modules, "the opponent's module"),
-            "run_folder": (run_folder, "the run's folder"),
-        }
-        search, what = places[self.where]
-        if any(search()):
-            raise RuntimeError(f"found {what}")
+        """Return the first legal action if nothing is found."""
+        for found in self.search():
+            if not self.uses:
+                raise RuntimeError(f"found {self.what}")
+            return view.legal[found.hands[view.opponent] % 997 % len(view.legal)]
         return view.legal[0]
 
 

@@ -1,4 +1,0 @@
-"""Loops forever when it is imported."""
-
-while True:
-    pass

@@ -1,1 +1,0 @@
-"""Does not bind `bot`."""

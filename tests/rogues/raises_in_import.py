@@ -1,3 +1,0 @@
-"""Raises when it is imported."""
-
-raise RuntimeError("not today")

@@ -1,4 +1,4 @@
-"""Parts that the tests of several rooms are made of: runs in this process, and their files."""
+"""Parts that the tests of several rooms are made of: runs in this process, files, refusals."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from arena.runs.run import Playing
 from arena.tournament.keys import Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
+from tests.conftest import Done
 
 
 class InThisProcess:
@@ -52,3 +53,11 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def refused(done: Done) -> str:
+    """Return the only line of a command that refuses to work, which ends with status 2."""
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    return line.removeprefix("error: ")

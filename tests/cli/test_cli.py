@@ -1,4 +1,4 @@
-"""The real command, in a folder of its own."""
+"""The real command, in a folder of its own, and what its words ask for."""
 
 from __future__ import annotations
 
@@ -12,11 +12,20 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import pytest
 
+from arena.cli import cli
+from arena.entries.resolve import resolve
+from arena.lanes.limits import Limits
+from arena.store.finished import Game
 from arena.store.folder import WINS
+from arena.tournament.keys import Venue
+from arena.tournament.replay_command import replay_commands
+from arena.tournament.tournament import Tournament
+from engine import Record, Rules
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.console import COMMANDS, Console
@@ -36,6 +45,7 @@ DETERMINISTIC = {
 }
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}
 CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
+SEED_5 = "seed: 5\npairs: 40\nbots: [uniform, greedy]\n"
 
 
 @pytest.fixture
@@ -178,65 +188,6 @@ def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Pa
     assert record["fault"] == {"bot": "it (fails), always", "kind": "exception", "ply": 0}
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("run none.yaml", "error: none.yaml: No such file"),
-        ("run cup.yaml --pairs 0", "'--pairs': 0 is not in the range"),
-        ("run cup.yaml --pairs 99999999999999999999", "is not in the range 1<=x<=1000000000"),
-        ("game greedy uniform --pair 1000000000", "'--pair': 1000000000 is not in the range"),
-        ("run cup.yaml --workers 0", "'--workers': 0 is not in the range"),
-        ("run cup.yaml --seed -1", "'--seed': -1 is not in the range"),
-        ("run cup.yaml --bot nobody", "error: cup.yaml: bot 'nobody': no bot"),
-        ("run cup.yaml --bot greedy", "error: cup.yaml: bots 2 and 4 have the same label"),
-        ("run cup.yaml --bot greedy(x=1)", "unexpected keyword argument 'x'"),
-        ("run cup.yaml --out cup.yaml", "error: cup.yaml: cannot be written"),
-        ("run cup.yaml --out .", "error: .: holds other files and no run"),
-        ("run cup.yaml --lane train", "'--lane': 'train' is not one of"),
-        ("run cup.yaml --quiet --verbose", "--verbose and --quiet: choose one of them"),
-        ("play greedy cmd:none", "error: bot 'cmd:none': none: no such program"),
-        ("play greedy cmd:true --lane inproc", "lane 'inproc' is not one of its lanes"),
-        ("game greedy uniform --rules x", "error: --rules: JSON is malformed"),
-        ('game greedy uniform --rules {"x":1}', "error: --rules: unknown rule"),
-        ('game greedy uniform --limits {"decision":0}', "error: --limits: Expected `float`"),
-        ("game greedy uniform --label one", "error: --label: give it twice"),
-        ("game greedy uniform --lane a", "'--lane': 'a' is not one of"),
-        ("game greedy greedy", "error: bots 1 and 2 have the same label"),
-        ("verify none", "error: none: no run: there is no run.sqlite"),
-        ("run cup.yaml --colour", "No such option"),
-        ("run", "Missing argument 'CONFIG'"),
-        ("play greedy", "error: bots: a tournament needs two, there is 1"),
-        ("play", "Missing argument"),
-        ("replay none", "No such file"),
-        ("dance", "No such command 'dance'"),
-        ("run /dev/zero", "error: /dev/zero: not a regular file"),
-        ("replay /dev/zero", "error: /dev/zero: not a regular file"),
-        ("show /dev/zero", "error: /dev/zero: not a regular file"),
-        ("show cup.yaml --line 9999999999999999999", "'--line': 9999999999999999999 is not in"),
-        ("check /dev/zero", "error: bot '/dev/zero': not a regular file"),
-        ("run a\x1b[31m\x7f.yaml", r"error: a\x1b[31m\x7f.yaml: No such file"),
-        ("run \udcff.yaml", r"error: \udcff.yaml: No such file"),
-        ("bots \x1b", r"(\x1b)"),
-        ("verify a\x1b", r"error: a\x1b: no run"),
-        ("play uniform cmd:true\0", "a spec has no NUL"),
-        ("play uniform cmd:\udcff", r"'\udcff' cannot be written as UTF-8"),
-        ("game greedy uniform --rules \udcff", "error: --rules: "),
-        (f"play uniform {'x' * 100_000}", "longer than 4,000 characters"),
-        (f"new {'a' * 100_000}", "longer than 40 characters"),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(
-    arena: Arena, cup: Path, words: str, reason: str
-) -> None:
-    """Nothing is played, nothing is written, and no traceback is shown."""
-    done = arena(*words.split())
-    assert done.returncode == 2
-    assert reason in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
-    assert [path.name for path in cup.parent.parent.iterdir()] == ["cup.yaml"]
-
-
 @pytest.mark.slow
 def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     """random.py in the current folder is not imported by the processes that start workers."""
@@ -322,3 +273,72 @@ def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, comm
     done = markdown.run(re.sub(r"pairs \d+", "pairs 4", example), tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+class Asked(NamedTuple):
+    """What a command would have played; `place` is the pair and the seat of a single game."""
+
+    tournament: Tournament
+    place: tuple[int, int] | None = None
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+    """Return a list that collects what commands ask for; no bot and no process is started."""
+    calls: list[Asked] = []
+
+    def play_again(tournament: Tournament, pair: int, seat: int, _: Venue) -> Game:
+        calls.append(Asked(tournament, (pair, seat)))
+        return Game(Record("", ""), ("", ""), None, "draw", (0, 0), None)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("arena.runs.run.run", lambda what, *_, **__: calls.append(Asked(what)))
+    monkeypatch.setattr("arena.runs.rerun.play_again", play_again)
+    monkeypatch.setattr("arena.runs.rerun.probe", lambda *_: [])
+    monkeypatch.setattr("arena.processes.adopt_orphans", lambda: None)
+    return calls
+
+
+def run(asked: list[Asked], *words: str, config: str = SEED_5) -> Tournament:
+    """Return the tournament that `arena run` with these words asks for."""
+    Path("cup.yaml").write_text(config)
+    cli.main(["run", "cup.yaml", "--quiet", *words], standalone_mode=False)
+    return asked.pop().tournament
+
+
+def test_the_config_yields_to_the_command_line_in_seed_and_pairs(asked: list[Asked]) -> None:
+    """0 is a seed like any other; more pairs or fewer."""
+    assert run(asked).seed == 5
+    assert run(asked, "--seed", "0").seed == 0
+    assert run(asked, "--seed", "9").seed == 9
+    assert run(asked).pairs == 40
+    assert run(asked, "--pairs", "1").pairs == 1
+    assert run(asked, "--pairs", "41").pairs == 41
+
+
+def test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config(asked: list[Asked]) -> None:
+    """It comes last; --lane holds for all bots, over the config."""
+    words = ("--bot", "more=uniform")
+    config = f"{SEED_5}lane: process\n"
+    tournament = run(asked, *words, config=config)
+    assert tournament.labels == ["uniform", "greedy", "more"]
+    assert [entry.lane for entry in tournament.entries] == ["process"] * 3
+    tournament = run(asked, *words, "--lane", "jail", config=config)
+    assert [entry.lane for entry in tournament.entries] == ["jail"] * 3
+    assert [entry.lane for entry in run(asked, *words).entries] == ["inproc"] * 3
+
+
+def test_a_command_asks_for_the_game_that_it_was_written_for(asked: list[Asked]) -> None:
+    """Its words give the same bots, lanes, seed, rules, limits, pair and seat."""
+    bots = [resolve("first=greedy(patience=1.5)", lane="process"), resolve("uniform", lane="jail")]
+    rules, limits = Rules(set_bonus=7), Limits(decision=3.0, game=60.0, memory=64)
+    tournament = Tournament("cup", 9, 10, bots, rules, limits)
+    for pair, seat in ((0, 1), (4, 0)):
+        words = shlex.split(replay_commands(tournament)(tournament.fixture(0, pair, seat)))
+        cli.main(words[1:], standalone_mode=False)
+        game = asked.pop()
+        assert game.place == (pair, seat)
+        assert list(game.tournament.entries) == bots
+        assert game.tournament.seed == 9
+        assert game.tournament.rules == rules
+        assert game.tournament.limits == limits

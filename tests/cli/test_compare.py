@@ -1,4 +1,4 @@
-"""`arena compare`: what it prints, and what it refuses."""
+"""`arena compare` and `arena plan`: what they print."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import arena as library
 from arena.cli.options import split_bots
 from arena.entries.catalogue import expand_ladder
 from arena.errors import InputError
+from arena.library.comparing import pairs_to_tell
 from arena.tournament.sprt_rounds import comparison_name
+from bench.studies import plan
 from tests.conftest import Arena
 
 NEW = "new=greedy(patience=2.5)"
@@ -86,45 +89,46 @@ def test_what_the_change_did_is_shown_and_its_games_can_be(arena: Arena) -> None
     assert max(map(len, others)) <= 80
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("greedy denier --elo1 -5", "elo1: -5 is not above elo0, which is 0"),
-        ("greedy denier --alpha 0.7", "alpha: 0.7 is not a number above 0 and below 0.5"),
-        ("greedy denier --elo1 nan", "elo1: nan is not a number"),
-        ("greedy denier --max-pairs 0", "--max-pairs"),
-        ("greedy greedy", "have the same label 'greedy'"),
-        ("greedy no_such_bot", "no_such_bot"),
-        ("greedy denier --against uniform,nobody", "nobody"),
-        ("greedy denier --against greedy", "have the same label 'greedy'"),
-        ("greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 9"),
-        ("greedy denier --against uniform,,timing", "has an empty place"),
-        ("greedy denier --rules []", "--rules"),
-        ('greedy denier --rules {"hand":99}', "--rules"),
-        ("greedy", "OLD"),
-    ],
-)
-def test_what_cannot_be_compared_is_one_line(
-    arena: Arena, tmp_path: Path, words: str, reason: str
-) -> None:
-    """And exit status 2; nothing is written."""
-    done = arena("compare", *words.split())
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert reason in done.stderr
-    assert not (tmp_path / "results").exists()
-
-
-def test_specs_are_split_at_commas_outside_of_brackets() -> None:
-    """A command may have commas of its own."""
+def test_specs_are_split_at_commas_and_names_are_those_of_folders() -> None:
+    """A command may have commas of its own; the ladder does not contain who is compared."""
     assert split_bots("a=x(k=[1,2]),b") == ["a=x(k=[1,2])", "b"]
     assert split_bots("deep=cmd:node bot.js 1,2") == ["deep=cmd:node bot.js 1,2"]
     with pytest.raises(InputError, match="empty place"):
         split_bots("a,")
-
-
-def test_names_are_those_of_folders() -> None:
-    """Whatever the labels are; the ladder does not contain who is compared."""
     assert comparison_name("../x(depth=3)", "ü") == "compare-x-depth-3-\u00fc"
     assert "greedy" not in expand_ladder(["ladder"], ["greedy"])
+
+
+def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
+    """Bots can be named, or be a number."""
+    done = arena("plan", "greedy", "uniform", "denier", "--gap", "60")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = library.plan(3, gap=60)
+    assert done.stdout == f"{found}\n"
+    assert found.games == 6 * found.pairs
+    document = json.loads(arena("plan", "3", "--gap", "60", "--json").stdout)
+    assert document == {"pairs": found.pairs, "games": found.games, "sentence": found.sentence}
+
+
+def test_wider_gaps_and_less_power_take_fewer_pairs() -> None:
+    """And more bots, too, since each pair says something about all of them."""
+    usual = pairs_to_tell(6, 20, 0.8)
+    assert pairs_to_tell(6, 40, 0.8) < usual / 3
+    assert pairs_to_tell(6, 20, 0.5) < usual < pairs_to_tell(6, 20, 0.95)
+    assert pairs_to_tell(12, 20, 0.8) < usual < pairs_to_tell(3, 20, 0.8)
+
+
+@pytest.mark.parametrize("wrong", [2.5, None, True, [1, 2]])
+def test_what_is_no_bot_and_no_number_of_them_is_refused(wrong: object) -> None:
+    """By the function, too."""
+    with pytest.raises(library.InputError, match="neither a bot"):
+        library.plan(wrong, gap=20)  # type: ignore[arg-type]
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(("bots", "gap"), plan.FIELDS[:4])
+def test_a_plan_is_right_within_ten_per_cent(bots: int, gap: float) -> None:
+    """The pairs are those with which simulated runs have the power."""
+    pairs, power, right = plan.row(bots, gap)
+    assert pairs / right == pytest.approx(1, abs=0.1)
+    assert power == pytest.approx(0.8, abs=0.05)

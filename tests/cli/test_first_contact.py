@@ -169,7 +169,7 @@ def make_site(folder: Path) -> None:
 def test_the_documentation_opens_from_the_package(
     arena: Arena, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first page or a named one; one line says where it is. With --path nothing is opened."""
+    """The first page or a named one; a line says where it is, also without a browser."""
     make_site(package / "site")
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda page: not opened.append(page))
@@ -185,12 +185,6 @@ def test_the_documentation_opens_from_the_package(
     )
     assert wrong.returncode == 2
     assert not opened
-
-
-def test_without_a_browser_the_documentation_is_a_line(
-    arena: Arena, package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And another one says what to do with it."""
     make_site(package / "site")
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     done = arena("docs")
@@ -254,18 +248,16 @@ def test_a_command_is_interrupted_by_other_signals_too(number: signal.Signals) -
         assert interrupted_by() == signal.SIGINT
 
 
-def test_under_nohup_a_signal_stays_ignored() -> None:
-    """So a run goes on when its terminal goes away."""
+def test_under_nohup_a_run_goes_on_and_ctrl_c_says_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When its terminal goes away; --fresh is no part of the command that goes on."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with interrupt_on_termination(), exit_on_termination():
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And --fresh is no part of the command that goes on."""
     monkeypatch.setattr(sys, "argv", ["arena", "run", "a b.yaml", "--fresh", "--seed", "1"])
     interrupted = Interrupted(kept=1234, games=5678)
     assert describe_interruption(interrupted, None) == "nothing is kept without --out"
@@ -287,26 +279,3 @@ def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.Monke
     with pytest.raises((SystemExit, KeyboardInterrupt)) as caught:
         main()
     assert repr(caught.value) == "SystemExit(130)"
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("human greedy --me a\tb", "must be 1 to 60 printable characters"),
-        ("human greedy --me greedy", "has the person's label 'greedy'"),
-        ("human greedy --lane inproc", "'--lane': 'inproc' is not one of"),
-        ("human nobody", "no bot 'nobody' in bots/"),
-        ("play greedy uniform --games 2", "arena play --games has left with version 2.0"),
-        ("play human greedy", "only `arena human BOT` has a person"),
-        ("play greedy ./mine.py(depth=3", "a bracket is not closed"),
-        ("show none", "error: none: no such file, and no such run"),
-        ("export none", "error: none: no such file or run"),
-        ("new nofolder/x", "arena new x --dir nofolder"),
-    ],
-)
-def test_what_was_meant_is_one_line_and_status_2(arena: Arena, words: str, reason: str) -> None:
-    """Nothing is played or written."""
-    done = arena(*words.split(" "))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert reason in done.stderr
-    assert len(done.stderr.splitlines()) == 1

@@ -96,10 +96,10 @@ def test_a_bubblewrap_that_works_makes_the_jail() -> None:
     assert finding.detail.endswith("/bwrap makes the lane jail")
 
 
-def test_an_old_python_and_a_full_folder_are_bad(
+def test_an_old_python_a_full_folder_and_little_memory_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what to do."""
+    """With what to do; a limit of a container is its memory, and `max` is none."""
     monkeypatch.setattr(machine, "_OLDEST_PYTHON", (99, 1))
     assert named("python").advice == "install Python 99.1 or newer"
     monkeypatch.setattr(machine, "_LEAST_FREE", 2**80)
@@ -109,12 +109,6 @@ def test_an_old_python_and_a_full_folder_are_bad(
     )
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     assert "cannot be written" in named("temporary folder").detail
-
-
-def test_a_limit_of_a_container_is_its_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """If it is less than that of the machine; `max` is none."""
     (tmp_path / "one").write_text("max\n")
     (tmp_path / "two").write_text(f"{2**29}\n")
     monkeypatch.setattr(machine, "_LIMITS", (str(tmp_path / "one"), str(tmp_path / "two")))

@@ -1,15 +1,19 @@
-"""What somebody reads who has mistyped something: one line that says what to write instead."""
+"""One line says what to write instead; no name and no message controls a terminal."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from arena.cli.options import print_json
 from arena.entries.identity import COPY
 from arena.entries.resolve import resolve
 from tests.conftest import Arena, run_here
+from tests.kit import refused
 
 CHOOSE = "    def choose(self, view):\n        return view.legal[0]\n\n\nbot = Bot\n"
 BOTS = {
@@ -32,13 +36,93 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def refusal(arena: Arena, *words: str) -> str:
-    """Return the only line that a command prints, which ends with status 2."""
-    done = arena(*words)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line.removeprefix("error: ")
+BAD_CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("run none.yaml", "none.yaml: No such file"),
+        ("run cup.yaml --pairs 0", "'--pairs': 0 is not in the range"),
+        ("run cup.yaml --pairs 99999999999999999999", "is not in the range 1<=x<=1000000000"),
+        ("game greedy uniform --pair 1000000000", "'--pair': 1000000000 is not in the range"),
+        ("run cup.yaml --workers 0", "'--workers': 0 is not in the range"),
+        ("run cup.yaml --seed -1", "'--seed': -1 is not in the range"),
+        ("run cup.yaml --bot nobody", "cup.yaml: bot 'nobody': no bot"),
+        ("run cup.yaml --bot greedy", "cup.yaml: bots 2 and 4 have the same label"),
+        ("run cup.yaml --bot greedy(x=1)", "unexpected keyword argument 'x'"),
+        ("run cup.yaml --out cup.yaml", "cup.yaml: cannot be written"),
+        ("run cup.yaml --out .", ".: holds other files and no run"),
+        ("run cup.yaml --lane train", "'--lane': 'train' is not one of"),
+        ("run cup.yaml --quiet --verbose", "--verbose and --quiet: choose one of them"),
+        ("play greedy cmd:none", "bot 'cmd:none': none: no such program"),
+        ("play greedy cmd:true --lane inproc", "lane 'inproc' is not one of its lanes"),
+        ("game greedy uniform --rules x", "--rules: JSON is malformed"),
+        ('game greedy uniform --rules {"x":1}', "--rules: unknown rule"),
+        ('game greedy uniform --limits {"decision":0}', "--limits: Expected `float`"),
+        ("game greedy uniform --label one", "--label: give it twice"),
+        ("game greedy uniform --lane a", "'--lane': 'a' is not one of"),
+        ("game greedy greedy", "bots 1 and 2 have the same label"),
+        ("verify none", "none: no run: there is no run.sqlite"),
+        ("run cup.yaml --colour", "No such option"),
+        ("run", "Missing argument 'CONFIG'"),
+        ("play greedy", "bots: a tournament needs two, there is 1"),
+        ("play", "Missing argument"),
+        ("replay none", "No such file"),
+        ("dance", "No such command 'dance'"),
+        ("run /dev/zero", "/dev/zero: not a regular file"),
+        ("replay /dev/zero", "/dev/zero: not a regular file"),
+        ("show /dev/zero", "/dev/zero: not a regular file"),
+        ("show cup.yaml --line 9999999999999999999", "'--line': 9999999999999999999 is not in"),
+        ("check /dev/zero", "bot '/dev/zero': not a regular file"),
+        ("run a\x1b[31m\x7f.yaml", r"a\x1b[31m\x7f.yaml: No such file"),
+        ("run \udcff.yaml", r"\udcff.yaml: No such file"),
+        ("bots \x1b", r"(\x1b)"),
+        ("verify a\x1b", r"a\x1b: no run"),
+        ("play uniform cmd:true\0", "a spec has no NUL"),
+        ("play uniform cmd:\udcff", r"'\udcff' cannot be written as UTF-8"),
+        ("game greedy uniform --rules \udcff", "--rules: "),
+        (f"play uniform {'x' * 100_000}", "longer than 4,000 characters"),
+        (f"new {'a' * 100_000}", "longer than 40 characters"),
+        ("human greedy --me a\tb", "must be 1 to 60 printable characters"),
+        ("human greedy --me greedy", "has the person's label 'greedy'"),
+        ("human greedy --lane inproc", "'--lane': 'inproc' is not one of"),
+        ("human nobody", "no bot 'nobody' in bots/"),
+        ("play greedy uniform --games 2", "arena play --games has left with version 2.0"),
+        ("play human greedy", "only `arena human BOT` has a person"),
+        ("play greedy ./mine.py(depth=3", "a bracket is not closed"),
+        ("show none", "none: no such file, and no such run"),
+        ("export none", "none: no such file or run"),
+        ("new nofolder/x", "arena new x --dir nofolder"),
+        ("compare greedy denier --elo1 -5", "elo1: -5 is not above elo0, which is 0"),
+        ("compare greedy denier --alpha 0.7", "alpha: 0.7 is not a number above 0 and below 0.5"),
+        ("compare greedy denier --elo1 nan", "elo1: nan is not a number"),
+        ("compare greedy denier --max-pairs 0", "--max-pairs"),
+        ("compare greedy greedy", "have the same label 'greedy'"),
+        ("compare greedy no_such_bot", "no_such_bot"),
+        ("compare greedy denier --against uniform,nobody", "nobody"),
+        ("compare greedy denier --against greedy", "have the same label 'greedy'"),
+        ("compare greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 9"),
+        ("compare greedy denier --against uniform,,timing", "has an empty place"),
+        ("compare greedy denier --rules []", "--rules"),
+        ('compare greedy denier --rules {"hand":99}', "--rules"),
+        ("compare greedy", "OLD"),
+        ("plan 4", "Missing option '--gap'"),
+        ("plan 4 --gap 0", "gap: 0.0 is not a number from 1 to 1,000"),
+        ("plan 4 --gap nan", "gap: nan is not a number from 1 to 1,000"),
+        ("plan 4 --gap 9 --power 1", "power: 1.0 is not a number from 0.5 to 0.99"),
+        ("plan 1 --gap 9", "bots: 1 is not a number from 2 to 60"),
+        ("plan 99 --gap 9", "bots: 99 is not a number from 2 to 60"),
+        ("plan nobody greedy --gap 9", "nobody"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arena: Arena, tmp_path: Path, words: str, reason: str
+) -> None:
+    """Nothing is played, nothing is written, and no traceback is shown."""
+    (tmp_path / "cup.yaml").write_text(BAD_CUP)
+    assert reason in refused(arena(*words.split(" ")))
+    assert [path.name for path in tmp_path.iterdir()] == ["cup.yaml"]
 
 
 TAKES_NO_SETUP = [
@@ -54,7 +138,7 @@ def test_a_bot_that_takes_no_setup_is_told_what_to_write(
     arena: Arena, bot: str, advice: str
 ) -> None:
     """A class without `__init__` is the first mistake of all."""
-    assert refusal(arena, "play", f"./{bot}", *PLAY) == f"bot './{bot}': {advice}"
+    assert refused(arena("play", f"./{bot}", *PLAY)) == f"bot './{bot}': {advice}"
 
 
 @pytest.mark.usefixtures("folder")
@@ -71,7 +155,7 @@ def test_a_bot_that_takes_no_setup_is_told_what_to_write(
 )
 def test_a_program_and_a_file_are_told_from_a_name(arena: Arena, bot: str, advice: str) -> None:
     """The line has the spec that was meant."""
-    assert refusal(arena, "play", bot, *PLAY).endswith(advice)
+    assert refused(arena("play", bot, *PLAY)).endswith(advice)
 
 
 @pytest.mark.slow
@@ -83,9 +167,9 @@ def test_a_program_is_known_by_its_first_bytes(arena: Arena, folder: Path) -> No
         (folder / name).chmod(0o755)
     for name in ("runs", "compiled"):
         assert resolve(str(folder / name)).command == (f"{COPY}bot",)
-    assert refusal(arena, "play", "cmd:runs", *PLAY).endswith("write 'cmd:./runs'")
+    assert refused(arena("play", "cmd:runs", *PLAY)).endswith("write 'cmd:./runs'")
     (folder / "runs").chmod(0o644)
-    assert "`chmod +x ./runs` makes it so" in refusal(arena, "play", "cmd:./runs", *PLAY)
+    assert "`chmod +x ./runs` makes it so" in refused(arena("play", "cmd:./runs", *PLAY))
     assert not resolve(str(folder / "mine")).command
     assert arena("play", "./mine", *PLAY).stderr == ""
 
@@ -102,9 +186,9 @@ def test_a_program_is_known_by_its_first_bytes(arena: Arena, folder: Path) -> No
 def test_a_command_that_ends_at_once_is_quoted(arena: Arena, command: str, said: str) -> None:
     """Its own words say more than its exit status; a file that is not there is named."""
     done = arena("play", f"cmd:{command}", *PLAY, "--strict")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert ("there is no file 'none.py' here" in done.stderr) == ("none" in command)
+    told = refused(done)
+    assert said in told
+    assert ("there is no file 'none.py' here" in told) == ("none" in command)
 
 
 @pytest.mark.parametrize("place", ["mine.py", "mine/bot.py"])
@@ -220,7 +304,7 @@ def test_a_path_of_another_kind_leads_to_the_command_that_was_meant(
     """Nothing is written."""
     before = sorted(run.rglob("*"))
     done = run_here(run, *words.split())
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
+    assert refused(done) == line
     assert sorted(run.rglob("*")) == before
 
 
@@ -247,10 +331,10 @@ def test_a_number_that_is_not_whole_is_refused_alike(
     if words == "run cup.yaml":
         shown = f'"{text}"' if "," in text else text
         (tmp_path / "cup.yaml").write_text(f"bots: [greedy, uniform]\npairs: {shown}\n")
-        line = refusal(arena, *words.split())
+        line = refused(arena(*words.split()))
         assert line.startswith("cup.yaml: line 2: pairs: expected `int`, got ")
     else:
-        line = refusal(arena, *words.split(), text)
+        line = refused(arena(*words.split(), text))
         assert f"{text!r} is not a whole number; " in line
     assert advice in line
 
@@ -263,9 +347,55 @@ def test_a_bot_beside_a_config_is_found_for_whoever_looks_elsewhere(
     (tmp_path / "sub" / "mine.py").touch()
     (tmp_path / "sub" / "cup.yaml").write_text("pairs: 1\nbots: [uniform, {bot: ./mine.py}]\n")
     for words in (["run"], ["ablate", "--rule", "set_bonus=0"]):
-        done = arena(*words, "sub/cup.yaml")
-        assert done.returncode == 2
-        assert done.stderr == (
-            "error: sub/cup.yaml: bots[1]: bot './mine.py': No such file or directory; "
-            f"./mine.py is looked for in {tmp_path}, and is beside the config: sub/mine.py\n"
+        assert refused(arena(*words, "sub/cup.yaml")) == (
+            "sub/cup.yaml: bots[1]: bot './mine.py': No such file or directory; "
+            f"./mine.py is looked for in {tmp_path}, and is beside the config: sub/mine.py"
         )
+
+
+RAISES = """
+class Raises:
+    def __init__(self, setup):
+        pass
+    def choose(self, view, /):
+        print("\\x1b[2J\\x9bJ")
+        raise ValueError("\\x1b[2J\\nforged")
+
+bot = Raises
+"""
+NAMES = ["a\x1b[2Jb.py", "c\nd.py"]
+
+
+def is_shown_as_text(text: str) -> bool:
+    """Return whether nothing in a text controls a terminal."""
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+@pytest.mark.slow
+def test_names_and_messages_are_text_wherever_they_are_shown(arena: Arena, tmp_path: Path) -> None:
+    """On the terminal, with the log of the workers, in run.log and in faults.csv."""
+    for name in NAMES:
+        (tmp_path / name).write_text(RAISES)
+    bots = [f"{label}=./{name}" for label, name in zip("mn", NAMES, strict=True)]
+    out = "o\x1b[1mt"
+    words = ["--pairs", "1", "--workers", "1", "--lane", "inproc", "-v"]
+    done = arena("play", *bots, *words, "--out", out)
+    assert done.returncode == 0
+    assert "forged" in done.stderr
+    log = (tmp_path / out / "run.log").read_text()
+    for text in (done.stdout, done.stderr, log, (tmp_path / out / "faults.csv").read_text()):
+        assert is_shown_as_text(text)
+    assert all(re.match(r"\d{4}-\d\d-\d\d ", line) for line in log.splitlines())
+    shown = arena("show", out, "m/n/0/0")
+    assert shown.returncode == 0
+    assert is_shown_as_text(shown.stdout)
+    assert not is_shown_as_text(out)  # as a check of the check
+
+
+def test_json_is_printable_and_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON itself escapes only the first of the control characters."""
+    document = {"folder": "o\x1b\x9b\u202eé\n"}
+    print_json(document)
+    shown = capsys.readouterr().out
+    assert is_shown_as_text(shown)
+    assert json.loads(shown) == document

@@ -1,4 +1,4 @@
-"""`arena rate`: runs, exported records and lists of others, rated together."""
+"""`arena rate` and `arena report`: runs, exported records and lists of others, together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 
 import arena as library
 from tests.conftest import Arena, Once, run_here
+from tests.kit import refused
+from tests.stores import forge
 
 
 def play(folder: Path) -> None:
@@ -68,18 +70,18 @@ def test_several_runs_and_a_list_are_rated_together(arena: Arena, runs: Path) ->
 
 
 MISTAKES = {
-    "one one": "error: one: named twice; name different ones",
-    "one ./one": "error: one: named twice; name different ones",
-    "nowhere": "error: nowhere: No such file or directory",
-    ".": "error: .: not a run, but holds runs: one, two",
-    "one --out two": "error: two: holds other files; choose a new folder",
-    "one --out mine.csv": "error: mine.csv: cannot be written: Not a directory",
-    "one --anchor new=3": "error: anchor: no bot 'new' in this run; there are greedy, uniform,",
-    "one --anchor greedy": "error: anchor: expected a bot and its Elo",
-    "one --anchor greedy=1+-nan": "error: anchor: expected a bot and its Elo",
-    "one --anchor greedy=1+--1": "error: anchor: expected a bot and its Elo",
-    "one --anchor greedy=1 --anchor greedy=2": "error: anchor: 'greedy' is named twice",
-    "one/standings.csv": "error: one/standings.csv: column opponent is missing",
+    "one one": "one: named twice; name different ones",
+    "one ./one": "one: named twice; name different ones",
+    "nowhere": "nowhere: No such file or directory",
+    ".": ".: not a run, but holds runs: one, two",
+    "one --out two": "two: holds other files; choose a new folder",
+    "one --out mine.csv": "mine.csv: cannot be written: Not a directory",
+    "one --anchor new=3": "anchor: no bot 'new' in this run; there are greedy, uniform,",
+    "one --anchor greedy": "anchor: expected a bot and its Elo",
+    "one --anchor greedy=1+-nan": "anchor: expected a bot and its Elo",
+    "one --anchor greedy=1+--1": "anchor: expected a bot and its Elo",
+    "one --anchor greedy=1 --anchor greedy=2": "anchor: 'greedy' is named twice",
+    "one/standings.csv": "one/standings.csv: column opponent is missing",
 }
 
 
@@ -87,10 +89,7 @@ MISTAKES = {
 def test_a_mistake_is_one_line(arena: Arena, runs: Path, words: str) -> None:
     """With exit status 2, and nothing is written."""
     before = sorted(runs.rglob("*"))
-    done = arena("rate", *words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(MISTAKES[words])
-    assert done.stderr.count("\n") == 1
+    assert refused(arena("rate", *words.split())).startswith(MISTAKES[words])
     assert sorted(runs.rglob("*")) == before
 
 
@@ -106,8 +105,10 @@ def test_unfinished_records_are_left_out(arena: Arena, runs: Path) -> None:
     assert done.stderr == "note: more.jsonl: not finished: 1 game, left out\n"
     del record["bots"]
     (runs / "none.jsonl").write_text(json.dumps(record))
-    done = arena("rate", "none.jsonl")
-    assert done.stderr == "error: none.jsonl: line 1: the record does not name its bots\n"
+    assert (
+        refused(arena("rate", "none.jsonl"))
+        == "none.jsonl: line 1: the record does not name its bots"
+    )
 
 
 MISSTATED: list[tuple[dict[str, Any], str]] = [
@@ -175,9 +176,7 @@ def test_records_have_a_report_and_are_verified(arena: Arena, runs: Path) -> Non
         (("verify", "nothing.jsonl"), "nothing.jsonl: no game records"),
         (("verify", "one/games.csv"), "one/games.csv: a file of a run; name its folder: one"),
     ):
-        done = arena(*words)
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert done.stderr.startswith(f"error: {why}")
+        assert refused(arena(*words)).startswith(why)
 
 
 @pytest.mark.slow
@@ -216,3 +215,101 @@ def test_records_with_forfeits_are_rated_as_the_run(arena: Arena, tmp_path: Path
     (tmp_path / "turned.jsonl").write_text(json.dumps(early | turned))
     said = f"fault.bot is {other!r}, and it was the turn of {early['fault']['bot']!r}"
     assert said in arena("verify", "turned.jsonl").stderr
+
+
+def play_versions(folder: Path) -> None:
+    """Play three runs."""
+    for name, words in {
+        "one": ("greedy", "uniform", "mine=greedy(patience=2.5)"),
+        "two": ("greedy", "uniform", "mine=greedy(patience=1)"),
+        "three": ("majority", "denier"),
+    }.items():
+        done = run_here(folder, "play", *words, "--pairs", "4", "--seed", "3", "--out", name, "-q")
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def versions(once: Once, tmp_path: Path) -> Path:
+    """Return the folder of the test, with a copy of the runs."""
+    shutil.copytree(once("reported", play_versions), tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_run_is_written_again_with_the_time_that_bots_took(arena: Arena, versions: Path) -> None:
+    """In its folder, twice the same; a run's own report has no clock reading."""
+    before = (versions / "one" / "report.md").read_text()
+    done = arena("report", "one")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "report in one/report.html and one/report.md\n"
+    after = (versions / "one" / "report.md").read_text()
+    assert "Time" not in before.split("## Head to head")[0]
+    assert "Time" in after.split("## Head to head")[0]
+    assert arena("report", "one").returncode == 0
+    assert (versions / "one" / "report.md").read_text() == after
+    assert arena("verify", "one", "--sample", "0").returncode == 0
+
+
+@pytest.mark.slow
+def test_runs_are_compared_in_results_or_where_it_is_asked_for(
+    arena: Arena, versions: Path
+) -> None:
+    """HTML, and Markdown beside it; the first is the base."""
+    done = arena("report", "one", "two")
+    assert done.stdout == "report in results/report-one-two.html and results/report-one-two.md\n"
+    text = (versions / "results" / "report-one-two.md").read_text()
+    assert "# two, compared with one\n" in text
+    assert "| two | mine@two | mine |" in text
+    many = arena("report", "one", "two", "three")
+    assert "results/report-one-two-and-1-more.html" in many.stdout
+    assert (versions / "results" / "report-one-two-and-1-more.html").is_file()
+    assert arena("report", "one", "two", "--out", "deep/er/page.html").returncode == 0
+    assert (versions / "deep/er/page.md").read_text() == text
+
+
+def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, versions: Path) -> None:
+    """Neither a page nor a text of somebody else, nor a folder."""
+    for name in ("page.html", "notes.md"):
+        (versions / name).write_text("mine")
+    (versions / "folder.html").mkdir()
+    for out, named in (("page", "page.html"), ("notes", "notes.md"), ("folder", "folder.html")):
+        assert refused(arena("report", "one", "--out", f"{out}.html")).startswith(f"{named}: ")
+    assert (versions / "page.html").read_text() == (versions / "notes.md").read_text() == "mine"
+    assert not (versions / "notes.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["one", "./one"], "one: the same run as one; name different ones"),
+        (["one", "two", "link"], "link: the same run as two; name different ones"),
+        (["nothing"], "nothing: no such file or run"),
+        (["one", "nothing"], "nothing: no such file or run"),
+        (["."], ".: not a run, but holds runs: empty, link, one, three, two"),
+        (["one", "--out", "page.txt"], "--out page.txt: not the name of a page, such as"),
+        (["empty"], "empty: no game has been played yet"),
+        (["one", "empty"], "empty: no game has been played yet"),
+        ([], "Missing argument 'RUN|FILE [RUN ...]'"),
+    ],
+)
+def test_what_cannot_be_reported_is_one_line(
+    arena: Arena, versions: Path, words: list[str], message: str
+) -> None:
+    """With exit status 2, and nothing is written."""
+    (versions / "link").symlink_to("two")
+    shutil.copytree(versions / "three", versions / "empty")
+    forge(versions / "empty" / "run.sqlite", "DELETE FROM games")
+    assert refused(arena("report", *words)).startswith(message)
+    assert not (versions / "results").exists()
+
+
+@pytest.mark.slow
+def test_a_run_under_way_is_reported_as_it_is(arena: Arena, versions: Path) -> None:
+    """The report says how many games there are; the store stays as it was."""
+    forge(versions / "one" / "run.sqlite", "DELETE FROM games WHERE pairing = 2 OR pair > 2")
+    before = (versions / "one" / "run.sqlite").read_bytes()
+    assert arena("report", "one", "--out", "page.html").returncode == 0
+    assert "Not finished: 12 of 24 games." in (versions / "page.md").read_text()
+    assert arena("report", "two", "one", "--out", "both.html").returncode == 0
+    assert "Not finished, so as far as it was played: one." in (versions / "both.md").read_text()
+    assert (versions / "one" / "run.sqlite").read_bytes() == before

@@ -1,4 +1,4 @@
-"""Games of a run are shown, listed and exported."""
+"""Games of a run are shown, listed, exported, and written as pages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from arena.store.html_page import is_replay
 from engine import Record
-from tests.conftest import Arena, Once, run_here
+from tests.conftest import Arena, Done, Once, run_here
+from tests.kit import refused
 from tests.rogues import write
+from tests.store.games import random_record
 from tests.stores import forge
 from tests.tiers import few
 
@@ -22,13 +26,13 @@ LABEL = "a/b (c), d"
 
 @pytest.fixture(scope="module")
 def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of four bots."""
+    """Return a folder with a run of four bots, and a file of games."""
     path = tmp_path_factory.mktemp("runs")
     return shutil.copytree(once("recorded", play), path, dirs_exist_ok=True)
 
 
 def play(path: Path) -> None:
-    """Play a run of four bots; one raises an exception, one does not load."""
+    """Play a run of four bots, of which two fail, and write a file of games with bad ones."""
     body = (
         "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
     )
@@ -38,6 +42,9 @@ def play(path: Path) -> None:
     (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
     done = run_here(path, "run", "cup.yaml", "--quiet")
     assert done.returncode == 0, done.stderr
+    lines = [random_record(Random(number), plies=7 * number).to_json() for number in range(3)]
+    bad = json.loads(lines[2]) | {"actions": "TT"}
+    (path / "games.jsonl").write_text("\n".join([*lines, "no JSON", json.dumps(bad), ""]))
 
 
 def show(folder: Path, *words: str) -> list[str]:
@@ -95,7 +102,7 @@ def test_a_forfeit_is_shown_with_its_kind_and_evidence(folder: Path) -> None:
     assert lines[-2:] == ["printed:", "  hello"]
 
 
-def test_without_a_game_the_result_is_shown(folder: Path) -> None:
+def test_without_a_game_the_result_is_shown_and_with_one_bot_its_games(folder: Path) -> None:
     """The sentence of the report, who forfeits and why, a row for each bot, and what to do next."""
     lines = show(folder)
     head, sentence, *rest = lines
@@ -118,10 +125,6 @@ def test_without_a_game_the_result_is_shown(folder: Path) -> None:
     assert max(map(len, lines[:-3])) == 80
     assert "Games of a bot: arena show results/cup greedy" in lines
     assert lines[-1] == "The report: results/cup/report.html"
-
-
-def test_without_one_game_the_games_are_listed(folder: Path) -> None:
-    """The first twenty, each with its end, and the command that shows one of them."""
     lines = show(folder, "greedy")
     assert len(lines) == 22
     assert lines[0].startswith("greedy/a/b (c), d/0/0  ")
@@ -159,10 +162,7 @@ def test_a_game_that_there_is_not_is_one_line_and_status_2(
     folder: Path, words: tuple[str, ...], reason: str
 ) -> None:
     """It says what there is."""
-    done = run_here(folder, "show", "results/cup", *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert reason in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert reason in refused(run_here(folder, "show", "results/cup", *words))
 
 
 def test_the_export_has_a_line_for_each_game_that_replays(folder: Path, tmp_path: Path) -> None:
@@ -196,8 +196,7 @@ def test_a_file_that_exists_is_not_changed(folder: Path, tmp_path: Path) -> None
     (tmp_path / "mine").write_text("mine")
     for out, reason in (("mine", "exists already"), ("none/x", "cannot be written")):
         done = run_here(folder, "export", "results/cup", "-o", str(tmp_path / out))
-        assert (done.returncode, done.stdout) == (2, "")
-        assert reason in done.stderr
+        assert reason in refused(done)
     assert (tmp_path / "mine").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
@@ -220,25 +219,21 @@ def test_a_damaged_store_is_one_line(folder: Path, tmp_path: Path, command: str)
     """Whether it is no database, or has a game that cannot be."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.sqlite").write_text("rubbish" * 999)
-    done = run_here(tmp_path, command, "run")
-    assert (done.returncode, done.stdout) == (2, "")
+    refused(run_here(tmp_path, command, "run"))
     store = (folder / "results" / "cup" / "run.sqlite").read_bytes()
     (tmp_path / "run" / "run.sqlite").write_bytes(store)
     forge(tmp_path / "run" / "run.sqlite", "UPDATE games SET actions = '99' WHERE pairing = 0")
     done = run_here(tmp_path, "show", "run", "greedy", LABEL, "--pair", "0", "--seat", "0")
-    assert done.returncode == 2
-    assert "its record cannot be played" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert "its record cannot be played" in refused(done)
 
 
 def test_a_folder_without_a_run_says_what_is_in_it(arena: Arena, folder: Path) -> None:
     """The runs in it; and `replay` of a run says how its records are judged."""
-    done = run_here(folder, "show", "results")
-    assert done.returncode == 2
-    assert "results: not a run, but holds runs: results/cup" in done.stderr
-    done = run_here(folder, "replay", "results/cup")
-    assert "is a directory, of a run: arena export results/cup | arena replay -" in done.stderr
-    assert "no run: there is no run.sqlite" in arena("show", ".").stderr
+    told = refused(run_here(folder, "show", "results"))
+    assert "results: not a run, but holds runs: results/cup" in told
+    told = refused(run_here(folder, "replay", "results/cup"))
+    assert "is a directory, of a run: arena export results/cup | arena replay -" in told
+    assert "no run: there is no run.sqlite" in refused(arena("show", "."))
 
 
 def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) -> None:
@@ -256,3 +251,115 @@ def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) ->
         done = run_here(tmp_path, "show", "one.jsonl")
         assert done.returncode == 0
         assert f"round 1, {' '.join(text.split())}" in done.stdout
+
+
+def view(folder: Path, *words: str) -> Done:
+    """Run `arena view`."""
+    return run_here(folder, "view", *words)
+
+
+def page_of(done: Done, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the page that was written, and its timeline."""
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    path = folder / line.removeprefix("the replay is in ")
+    text = path.read_text(encoding="utf-8")
+    data = text.split('id="timeline">')[1].split("</script>")[0]
+    assert is_replay(path)
+    return path, json.loads(data)
+
+
+def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
+    """With its ending and chances; a seat's page has no message, which may say what was held."""
+    path, timeline = page_of(view(folder, "results/cup", "greedy/raises/1/1"), folder)
+    assert path.name == "greedy-raises-1-1.html"
+    assert timeline["title"] == "cup: greedy/raises/1/1"
+    assert timeline["players"] == ["raises", "greedy"]
+    assert timeline["ending"] == "raises forfeits (exception at ply 0): ValueError: boom"
+    assert "raise ValueError('boom')" in timeline["evidence"]
+    assert (timeline["winner"], timeline["over"], timeline["seat"]) == (1, False, None)
+    assert timeline["frames"][0]["chance"] is not None
+    assert str(folder) not in path.read_text(encoding="utf-8")
+    done = view(folder, "results/cup", "greedy/raises/1/1", "--seat", "1", "--names", "german")
+    path, timeline = page_of(done, folder)
+    assert path.name == "greedy-raises-1-1-seat-1.html"
+    assert timeline["ending"] == "raises forfeits at ply 0"
+    assert timeline["frames"][0]["hands"][0] is None
+    text = path.read_text(encoding="utf-8")
+    assert "boom" not in text
+    assert 'id="names">"german"<' in text
+
+
+def test_a_page_is_replaced_and_any_other_file_is_not(folder: Path) -> None:
+    """A second call writes the same bytes."""
+    words = ("results/cup", "greedy/raises/0/0", "--out", "page.html")
+    path, _ = page_of(view(folder, *words), folder)
+    first = path.read_bytes()
+    assert page_of(view(folder, *words), folder)[0].read_bytes() == first
+    path.write_text("mine")
+    assert refused(view(folder, *words)) == "page.html: exists already, and is not changed"
+    assert path.read_text() == "mine"
+
+
+def test_a_line_of_a_file_becomes_a_page(folder: Path) -> None:
+    """The first one, or another; also of standard input."""
+    path, timeline = page_of(view(folder, "games.jsonl"), folder)
+    assert (path.name, len(timeline["frames"])) == ("games-1.html", 1)
+    path, timeline = page_of(view(folder, "games.jsonl", "--line", "3"), folder)
+    assert (path.name, len(timeline["frames"])) == ("games-3.html", 15)
+    assert timeline["title"] == "games.jsonl, line 3"
+    assert timeline["players"] == ["seat 0", "seat 1"]
+
+
+def judged_in(timeline: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """Return the judged decisions of a timeline by ply."""
+    return {frame["ply"]: frame["judged"] for frame in timeline["frames"] if frame["judged"]}
+
+
+@pytest.mark.slow
+def test_what_an_analysis_has_judged_is_shown(folder: Path, tmp_path: Path) -> None:
+    """By what it has kept; for a seat its own decisions, and in other games none."""
+    folder = shutil.copytree(folder, tmp_path / "own")
+    game = f"greedy/{LABEL}/3/1"
+    words = ("results/cup", game, "-o", "judged.html")
+    assert not judged_in(page_of(view(folder, *words), folder)[1])
+    how = ("--worst", "0", "--workers", "1")
+    analysed = run_here(folder, "analyse", "results/cup", game, *how)
+    assert analysed.returncode == 0, analysed.stderr
+    _, timeline = page_of(view(folder, *words), folder)
+    assert timeline["judge"] == "apprentice, 8 worlds"
+    judged = judged_in(timeline)
+    seats = {ply: timeline["frames"][ply]["turn"] for ply in judged}
+    assert {*seats.values()} == {0, 1}
+    again = [seats[ply] for ply, one in judged.items() if one["mistake"]]
+    assert max(again.count(0), again.count(1)) in range(1, 5)  # the costliest of each
+    _, of_seat = page_of(view(folder, *words, "--seat", "1"), folder)
+    assert judged_in(of_seat) == {ply: judged[ply] for ply in judged if seats[ply] == 1}
+    other = ("results/cup", f"greedy/{LABEL}/3/0", "-o", "other.html")
+    assert not judged_in(page_of(view(folder, *other), folder)[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("games.jsonl", "--line", "4"), "games.jsonl: line 4: not JSON: "),
+        (("games.jsonl", "--line", "5"), "games.jsonl: line 5, ply 1: illegal action 11 (T)"),
+        (("games.jsonl", "--line", "9"), "games.jsonl: there is no line 9"),
+        (("games.jsonl", "greedy"), "games.jsonl: not the folder of a run"),
+        (("nothing",), "nothing: no such file, and no such run"),
+        (("results",), "results"),
+        (("results/cup", "--line", "1"), "--line: for a file of records"),
+        (("results/cup", "nobody"), "no bot 'nobody' in this run"),
+        (("results/cup", "greedy/raises/9/0"), "pair 9: the run has 8 pairs"),
+        (("games.jsonl", "--seat", "2"), "'--seat': 2 is not in the range"),
+        (("games.jsonl", "--out", "no/such/folder.html"), "cannot be written"),
+        (("games.jsonl", "--out", "results"), "results: exists already"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(
+    folder: Path, words: tuple[str, ...], reason: str
+) -> None:
+    """With status 2, and no page is written."""
+    before = {*folder.iterdir()}
+    assert reason in refused(view(folder, *words))
+    assert {*folder.iterdir()} == before

@@ -18,6 +18,7 @@ from arena.addons.league.ledger import FORMAT, Ledger
 from arena.addons.league.ledger import NAME as LEDGER
 from arena.tournament.versions import engine_sha256, minor, version_here
 from tests.conftest import Arena, Done
+from tests.kit import refused
 from tests.stability import FOLDERS
 from tests.stability.sample import COMMANDS, KEPT, write_inputs
 from tests.stores import forge
@@ -33,21 +34,13 @@ def unpack(folder: Path, version: Path, *names: str) -> None:
             archive.extractall(folder)
 
 
-def refusal(done: Done) -> str:
-    """Return the one line with which a command has refused something."""
-    assert (done.returncode, done.stdout) == (2, ""), done
-    assert done.stderr.startswith("error: "), done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    return done.stderr
-
-
 def check_going_on(done: Done, manifest: dict[str, Any], *, plays: bool) -> None:
     """A run goes on where engine and Python are the same; else the line names what differs."""
     there = manifest["versions"]
     if there["engine"] != engine_sha256():
-        assert f"made by version {there['arena']} (pip install" in refusal(done)
+        assert f"made by version {there['arena']} (pip install" in refused(done)
     elif plays and minor(there["python"]) != minor(platform.python_version()):
-        assert f"versions.python: there {minor(there['python'])}, here" in refusal(done)
+        assert f"versions.python: there {minor(there['python'])}, here" in refused(done)
     else:
         assert done.returncode == 0, done.stderr
 
@@ -82,7 +75,7 @@ def test_a_run_of_an_earlier_version_is_verified(
         manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
         check_going_on(done, manifest, plays=False)
     else:
-        assert f"made by version {version.name} (pip install" in refusal(done)
+        assert f"made by version {version.name} (pip install" in refused(done)
 
 
 @pytest.mark.slow
@@ -105,13 +98,15 @@ def test_a_run_of_an_earlier_version_goes_on(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
-def test_an_analysis_of_an_earlier_version_is_read(
+def test_an_analysis_and_records_of_an_earlier_version_are_read(
     version: Path, tmp_path: Path, arena: Arena
 ) -> None:
-    """The tables of decisions, and the games that were judged."""
+    """The tables of decisions, and the games that were judged; records are replayed."""
     unpack(tmp_path, version, "run")
     assert arena("report", "run").returncode == 0
     assert "is left out" not in (tmp_path / "run" / "report.md").read_text()
+    unpack(tmp_path, version, "games")
+    assert arena("replay", "games.jsonl").returncode == 0
 
 
 @pytest.mark.slow
@@ -129,28 +124,22 @@ def test_a_league_of_an_earlier_version_is_opened(
     if is_same:
         assert played.returncode == 0
     else:
-        assert f"made by version {version.name} (pip install" in refusal(played)
+        assert f"made by version {version.name} (pip install" in refused(played)
     assert len(library.league(tmp_path / "league").standings) == 2
     for words in (("show", "league"), ("show", "league", "greedy")):
         assert arena("league", *words).returncode == 0
     assert arena("report", "league").returncode == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
-def test_records_of_an_earlier_version_are_read(
-    version: Path, tmp_path: Path, arena: Arena
-) -> None:
-    """They are replayed."""
-    unpack(tmp_path, version, "games")
-    assert arena("replay", "games.jsonl").returncode == 0
-
-
-def test_a_bot_that_version_1_has_packed_is_refused(tmp_path: Path, arena: Arena) -> None:
-    """Its folder is the bot."""
+def test_what_has_left_or_was_before_1_0_is_refused(tmp_path: Path, arena: Arena) -> None:
+    """A bot that was packed, and a league that had other tables under the same number."""
     unpack(tmp_path, RELEASED[0], "packed")
-    line = refusal(arena("play", "./packed.py", "uniform", "--pairs", "1"))
+    line = refused(arena("play", "./packed.py", "uniform", "--pairs", "1"))
     assert "bot './packed.py': written by `arena pack`, which has left" in line
+    unpack(tmp_path, BEFORE[-1], "league")
+    for words in (("show", "league"), ("play", "league")):
+        line = refused(arena("league", *words))
+        assert "made by a development version before 1.0, in format 1, and this arena" in line
 
 
 @pytest.mark.parametrize("state", BEFORE, ids=lambda path: path.name)
@@ -165,18 +154,10 @@ def test_a_state_before_1_0_is_opened_or_refused(state: Path, tmp_path: Path, ar
         if number == 4:
             assert done.returncode == 0
         else:
-            assert f"{before}, in format {number}, and this arena reads 4" in refusal(done)
+            assert f"{before}, in format {number}, and this arena reads 4" in refused(done)
     (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 2\nseed: 7\n")
     for words in (("run", "cup.yaml", "--out", "run"), ("verify", "run")):
-        assert before in refusal(arena(*words))
-
-
-def test_a_league_before_1_0_is_refused(tmp_path: Path, arena: Arena) -> None:
-    """Its database had other tables under the same number."""
-    unpack(tmp_path, BEFORE[-1], "league")
-    for words in (("show", "league"), ("play", "league")):
-        line = refusal(arena("league", *words))
-        assert "made by a development version before 1.0, in format 1, and this arena" in line
+        assert before in refused(arena(*words))
 
 
 def of_run(folder: Path, version: object) -> None:
@@ -205,7 +186,7 @@ def test_what_a_later_version_has_made_is_refused(name: str, tmp_path: Path, are
     for later in (f"{major}.{int(small) + 1}.0", f"{int(major) + 1}.0.0.dev3"):
         change(tmp_path, later)
         for words in commands:
-            line = refusal(arena(*words))
+            line = refused(arena(*words))
             assert f"made by version {later}; this is {version_here()}: update the arena" in line
     if name == "run":
         change(tmp_path, f"{minor(version_here())}.99")
@@ -220,7 +201,7 @@ def test_no_version_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
     change, commands = MADE[name]
     for version in HOSTILE:
         change(tmp_path, version)
-        assert "its manifest cannot be read: versions: no version" in refusal(arena(*commands[0]))
+        assert "its manifest cannot be read: versions: no version" in refused(arena(*commands[0]))
 
 
 @pytest.mark.parametrize(
@@ -244,7 +225,7 @@ def test_another_number_of_a_format_is_refused(
         with closing(sqlite3.connect(tmp_path / place)) as database, database:
             database.execute(f"PRAGMA user_version = {number}")
         before = (tmp_path / place).read_bytes()
-        assert f"{place}: {reason}" in refusal(arena(*words))
+        assert f"{place}: {reason}" in refused(arena(*words))
         assert (tmp_path / place).read_bytes() == before
 
 

@@ -1,15 +1,38 @@
-"""`arena probe`: an opponent that is proved, and one line where there is none."""
+"""`arena probe` and `arena.probe`: an opponent that is proved, an exact figure, or one line."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.test_mistakes import refusal
+import arena
+from arena.addons.learn import small_probe
+from arena.addons.learn.opponents import learn_clone, play_to_learn
+from arena.addons.rl import exact
+from arena.batch import learner
+from arena.batch.learner import Choices
+from arena.entries.resolve import resolve
 from tests.conftest import Arena
+from tests.kit import HERE, refused
+from tests.rogues import first
+
+
+def test_a_clone_learns_from_the_bot_and_not_from_its_teacher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In both seats: the choices of a bot that plays its first legal action are such actions."""
+    seen: list[Choices] = []
+    monkeypatch.setattr(learner, "imitate", lambda _, choices, __: seen.append(choices))
+    play_to_learn(first("bot", "inproc"), tmp_path / "games", HERE, 1, shown=False)
+    learn_clone(tmp_path / "games", 1)
+    (choices,) = seen
+    assert {*choices.games.tolist()} == {0, 1}
+    assert (choices.actions == choices.masks.argmax(axis=1)).all()
+
 
 STRANGER = '''"""Plays its first legal action, and scores actions so."""
 
@@ -97,7 +120,7 @@ def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
     arena: Arena, stranger: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     """And no opponent is left that cannot play."""
-    assert refusal(arena, "probe", *words).startswith(message)
+    assert refused(arena("probe", *words)).startswith(message)
     assert [path.name for path in tmp_path.iterdir()] == [stranger.name]
 
 
@@ -121,3 +144,89 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     assert (folder / "run.log").read_text().count("ready: ") == starts
     longer = arena("probe", "uniform", "--learn", "17", "--pairs", "1", "--out", "b.zip")
     assert re.search(r"learned from 17 pairs: ", longer.stdout)
+
+
+@pytest.mark.parametrize(
+    ("bot", "keys", "message"),
+    [
+        ("greedy", {"pairs": 0}, "pairs: "),
+        ("greedy", {"seed": -1}, "seed: "),
+        ("uniform", {"learn": 0}, "learn: 0 is not a number from 1 to "),
+        ("uniform", {}, "uniform: it has no method scores"),
+    ],
+)
+def test_what_cannot_be_used_is_told(
+    tmp_path: Path, bot: str, keys: dict[str, Any], message: str
+) -> None:
+    """And leaves no file."""
+    with pytest.raises(arena.InputError, match=message):
+        arena.probe(bot, out=tmp_path / "b.py", progress=False, **keys)
+    assert not [*tmp_path.iterdir()]
+
+
+FIRST = """class First:
+    def __init__(self, setup):
+        pass
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+    def scores(self, games, /):
+        raise ValueError
+
+
+bot = First
+"""
+
+FALLS_BACK = "under other rules than the published ones it plays as"
+
+
+@pytest.fixture(autouse=True)
+def _points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the smaller game."""
+    monkeypatch.setattr(exact, "_MEASURED", ("points",))
+
+
+def test_a_bot_with_scores_has_an_exact_number(arena: Arena) -> None:
+    """That of docs/openspiel.md, asked once at each view."""
+    (game,) = json.loads(arena("probe", "greedy", "--exact", "--json").stdout)["games"]
+    assert (game["exact"], game["low"], game["high"], game["trials"]) == (True, 0.5, 0.5, 1)
+    done = arena("probe", "greedy", "--exact", "-q")
+    assert done.stdout.splitlines()[1] == "  points: 0.5000, exact: asked at each of 253 choices"
+
+
+@pytest.mark.slow
+def test_a_sample_has_an_interval_that_covers_the_truth() -> None:
+    """With other luck each time; it is 0.6708, by all actions alike."""
+    for seed in range(5):
+        (found,) = small_probe.probe_small(resolve("uniform"), seed, shown=False)
+        assert not found.exact
+        assert found.low < 0.6708 < found.high < found.low + 0.2
+
+
+@pytest.mark.slow
+def test_the_bot_of_a_stranger_is_asked_in_its_own_process(arena: Arena, tmp_path: Path) -> None:
+    """Exactly with scores, and by a sample without."""
+    (tmp_path / "scored.py").write_text(FIRST)
+    (tmp_path / "plain.py").write_text(FIRST.replace("def scores", "def other"))
+    found = []
+    for name in ("./scored.py", "./plain.py"):
+        (game,) = json.loads(arena("probe", name, "--exact", "--json").stdout)["games"]
+        found.append((game["exact"], round(game["low"], 6), round(game["high"], 6)))
+    assert found == [(True, 0.941667, 0.941667), (False, 0.941667, 0.941667)]
+
+
+def test_a_bot_that_leaves_small_games_to_another_one_is_told_so(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """The network of the house, and one that is built as it is."""
+    own = f"apprentice: {FALLS_BACK} Timing, so it has no figure of its own"
+    assert refused(arena("probe", "apprentice", "--exact")) == own
+    (tmp_path / "mine.py").write_text("from bots.apprentice import bot\n")
+    assert f"mine: {FALLS_BACK} Timing" in refused(arena("probe", "./mine.py", "--exact"))
+
+
+def test_nothing_is_played_with_it(arena: Arena) -> None:
+    """So what says how is refused."""
+    why = "not with --exact, which plays nothing"
+    assert refused(arena("probe", "greedy", "--exact", "--pairs", "3")) == f"--pairs: {why}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 from engine import STANDARD, TAKE, Pack, Rules, State
@@ -92,6 +93,15 @@ def pack(text: str) -> Pack:
 def packs(first: str, second: str) -> tuple[Pack, Pack]:
     """Return two piles."""
     return pack(first), pack(second)
+
+
+def walk(rng: Random, rules: Rules = STANDARD) -> Iterator[State]:
+    """Yield the positions of a random game, from the deal to the end: one state that goes on."""
+    state = State(random_deal(rng, rules), rules)
+    yield state
+    while not state.over:
+        state.apply(rng.choice(state.legal()))
+        yield state
 
 
 def random_game(rng: Random, rules: Rules = STANDARD) -> tuple[str, str]:

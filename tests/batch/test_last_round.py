@@ -72,13 +72,23 @@ def test_a_position_is_worth_what_the_solver_says(left: int) -> None:
     assert {0, WHOLE} <= {*found}
 
 
-def test_a_draw_is_half_a_win() -> None:
-    """Piles that are equal, when both seats have taken."""
+def test_draws_and_ties_are_worth_what_the_rules_say() -> None:
+    """Equal piles, when both seats have taken; what is settled is worth its result."""
     games = Lockstep(2)
     games.over[:] = False
     games.taken[:] = True
     games.piles[1, 3, 1] = 1
     assert solve_open(games).tolist() == [WHOLE // 2, 0]
+    views = [seen for seen, _ in zip(in_last_rounds(STANDARD, 3), range(200), strict=False)]
+    views = [seen for seen in views if seen.taken == (True, True)]
+    assert len(views) > 20
+    for seen, means in zip(views, all_means(views), strict=True):
+        chance = expect_open(seen)
+        own = chance if seen.seat == 0 else 1 - chance
+        assert own in (0, 0.5, 1)
+        assert {means[action] for action in seen.legal} == {own}
+    games = Lockstep(3)
+    assert (expect_actions(games) < 0).all()
 
 
 @pytest.mark.parametrize(("rules", "chance"), [(STANDARD, WHOLE), (NO_CITIES, WHOLE // 2)])
@@ -225,17 +235,3 @@ OTHERS = [
 def test_they_are_so_under_other_rules(rules: Rules) -> None:
     """Short rounds, other takes, sets that cost, more cities than are needed, ties that stay."""
     compare(some_at_each_ply(rules, 6), rules)
-
-
-def test_what_is_settled_is_worth_its_result() -> None:
-    """Where both have taken every legal action is, and none is legal in a game that is over."""
-    views = [seen for seen, _ in zip(in_last_rounds(STANDARD, 3), range(200), strict=False)]
-    views = [seen for seen in views if seen.taken == (True, True)]
-    assert len(views) > 20
-    for seen, means in zip(views, all_means(views), strict=True):
-        chance = expect_open(seen)
-        own = chance if seen.seat == 0 else 1 - chance
-        assert own in (0, 0.5, 1)
-        assert {means[action] for action in seen.legal} == {own}
-    games = Lockstep(3)
-    assert (expect_actions(games) < 0).all()

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from engine.seeds import stream
 from engine.state import State, random_deal
 from engine.view import view
 from tests.bots.golden import play, read
+from tests.positions import walk
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few, tier
 
@@ -64,14 +66,8 @@ def game(first: str, second: str, seed: int, rules: Rules = STANDARD) -> Game:
 def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
     """Yield this many views of the seat to act from random games."""
     rng = random.Random(5)
-    while True:
-        state = State(random_deal(rng, rules), rules)
-        while not state.over:
-            if not number:
-                return
-            number -= 1
-            yield view(state, state.to_act)
-            state.apply(rng.choice(state.legal()))
+    games = chain.from_iterable(walk(rng, rules) for _ in count())
+    yield from islice((view(state, state.to_act) for state in games if not state.over), number)
 
 
 def views_for(name: str) -> list[View]:
@@ -95,16 +91,11 @@ playing = pytest.mark.parametrize(
 
 
 @each
-def test_it_says_in_one_line_what_it_does(name: str) -> None:
-    """The first line of the module's docstring is a sentence that fits a terminal."""
+def test_it_is_one_documented_file_that_says_in_a_line_what_it_does(name: str) -> None:
+    """Of 12 to 300 lines; the line fits a terminal, and what is public has a docstring."""
     line = dict(installed())[name]
     assert line.endswith(".")
     assert 20 < len(line) <= 66
-
-
-@each
-def test_it_is_one_documented_file_of_12_to_300_lines(name: str) -> None:
-    """Bots stay small, and every public class and function has a docstring."""
     text = (FOLDER / f"{name}.py").read_text()
     assert 12 <= len(text.splitlines()) <= LONG.get(name, 300)
     for node in [node for top in ast.parse(text).body for node in (top, *getattr(top, "body", ()))]:
@@ -127,18 +118,13 @@ def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
 
 
 @playing
-def test_it_answers_every_view_with_a_legal_action(name: str) -> None:
-    """In every position the answer is an int and one of view.legal."""
+def test_it_plays_legally_and_equal_seeds_play_equal_games(name: str) -> None:
+    """In every position; its only randomness is the setup's: games in between change nothing."""
     player = strategy(name)
     for seen in views_for(name):
         action = player.choose(seen)
         assert type(action) is int
         assert action in seen.legal
-
-
-@playing
-def test_equal_seeds_play_equal_games(name: str) -> None:
-    """Its only randomness is the setup's generator; games in between change nothing."""
     first = game(name, "greedy", seed=11)
     game(name, name, seed=12)
     game("greedy", name, seed=13, rules=Rules(take_size=3))
@@ -146,7 +132,7 @@ def test_equal_seeds_play_equal_games(name: str) -> None:
 
 
 @playing
-def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
+def test_it_remembers_neither_games_nor_decisions(name: str) -> None:
     """Views answered before, also under other rules, change no answer."""
     seen = views_for(name)[5:45:3]
     fresh = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
@@ -157,11 +143,6 @@ def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
         other.choose(one)
     again = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
     assert again == fresh
-
-
-@playing
-def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
-    """With equal random numbers, a strategy used from the start answers like a new one."""
     own = setup(1, 0)
     veteran = entry(name).create(own)
     for seen in views_for(name)[: 20 if name in SHORT else 50]:
@@ -200,19 +181,14 @@ def test_it_plays_variants(name: str, rules: Rules) -> None:
 
 
 @each
-def test_its_parameters_have_types_and_defaults_and_an_explanation(name: str) -> None:
-    """Every parameter can be set, none must be, and the class's docstring explains each."""
+def test_its_parameters_are_explained_and_a_wrong_one_is_refused_by_name(name: str) -> None:
+    """Each can be set and none must be; one that is unknown, or of the wrong type."""
     bot: Any = resolve(name).load()
     for parameter in parameters(name):
         assert parameter.default is not inspect.Parameter.empty, parameter.name
         assert parameter.annotation is not inspect.Parameter.empty, parameter.name
         assert f"`{parameter.name}`" in str(bot.__doc__), parameter.name
     assert bot(setup(0, 0, STANDARD)) is not None
-
-
-@each
-def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
-    """An unknown parameter, and a value of the wrong type for each known one."""
     wrong = [("depth_of_thought", 3), *((one.name, ["no"]) for one in parameters(name))]
     for parameter, value in wrong:
         with pytest.raises(InputError, match=rf"{name}.*{parameter}"):

@@ -27,7 +27,7 @@ from engine.play import playout, setup
 from engine.scoring import Piles, outcome
 from engine.state import random_deal
 from engine.view import view
-from tests.positions import pack
+from tests.positions import pack, walk
 from tests.tables.games import play, rows_of, tournament
 
 
@@ -129,8 +129,8 @@ def test_the_seat_that_begins_next_is_the_first_of_the_table(played: int) -> Non
     assert compared > 25
 
 
-def test_an_end_is_worth_its_outcome() -> None:
-    """After the last round and after a city win nothing is estimated."""
+def test_an_end_is_worth_its_outcome_and_other_rules_are_valued_as_by_ismcts() -> None:
+    """By the piles; under other rules nothing was learned."""
     results = set()
     for seed in range(60):
         world = after_round(4, seed)
@@ -142,10 +142,6 @@ def test_an_end_is_worth_its_outcome() -> None:
     for seat in (0, 1):
         won.piles = (pack("CCC"), 0)[:: 1 - 2 * seat]
         assert champion().value(won) == 1 - seat
-
-
-def test_under_other_rules_a_position_is_valued_as_by_ismcts() -> None:
-    """The learned values hold for the published rules only."""
     rules = Rules(set_bonus=4)
     for seed in range(30):
         world = after_round(2, seed, rules)
@@ -172,12 +168,8 @@ def test_the_chances_of_many_games_are_those_of_their_views() -> None:
 
 def first_views(rules: Rules = STANDARD) -> list[View]:
     """Return what the seat to act sees in a random game's first round."""
-    rng, seen = Random(3), list[View]()
-    state = State(random_deal(rng, rules), rules)
-    while state.round == 1 and not state.over:
-        seen.append(view(state, state.to_act))
-        state.apply(rng.choice(state.legal()))
-    return seen
+    first = (one for one in walk(Random(3), rules) if one.round == 1 and not one.over)
+    return [view(state, state.to_act) for state in first]
 
 
 def test_iterations_grow_within_a_round() -> None:

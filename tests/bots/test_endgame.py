@@ -1,4 +1,4 @@
-"""The endgame: its best actions of a last round are those of a search without pruning."""
+"""The endgame's best actions are those of plain search; positions with one right answer."""
 
 from __future__ import annotations
 
@@ -6,82 +6,95 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb
+from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import pytest
 
+from arena.entries.resolve import resolve
 from bots.endgame import Endgame, Exact
-from engine import STANDARD, Rules, State, Strategy, View
-from engine.cards import cards_of, pack_of, size
+from engine import STANDARD, Action, Pack, Rules, State, Strategy, View
+from engine.cards import CHARS, cards_of, pack_of, size
 from engine.play import setup
-from engine.state import random_deal
+from engine.scoring import city_winner, outcome
+from engine.seeds import stream
 from engine.view import view
-from engine.worlds import hands
-from tests.minimax import worth
+from engine.worlds import hands, sample
+from tests.positions import walk
 from tests.tiers import few
 
-NO_CITIES = (2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0)
 SMALL = {
-    "two rounds of two cards": Rules(
-        copies=(2, 2, 2, 2, 1, 0, 0, 1, 1, 0, 2),
-        hand_size=2,
-        rounds=2,
-        take_size=2,
-        opening_row=2,
-        removed=3,
-        cities_needed=2,
-    ),
-    "one round of three cards": Rules(
-        copies=(2, 2, 2, 1, 1, 0, 0, 1, 0, 1, 3),
-        hand_size=3,
-        rounds=1,
-        take_size=3,
-        opening_row=5,
-        removed=2,
-    ),
-    "takes longer than five": Rules(
-        copies=(3, 3, 2, 2, 1, 0, 0, 1, 1, 0, 2),
-        hand_size=3,
-        rounds=1,
-        take_size=7,
-        opening_row=8,
-        removed=1,
-        cities_needed=2,
-    ),
+    "two rounds of two cards": Rules((2, 2, 2, 2, 1, 0, 0, 1, 1, 0, 2), 3, 2, 2, 2, 2, 2),
+    "one round of three cards": Rules((2, 2, 2, 1, 1, 0, 0, 1, 0, 1, 3), 2, 3, 5, 3, 1),
+    "takes longer than five": Rules((3, 3, 2, 2, 1, 0, 0, 1, 1, 0, 2), 1, 3, 8, 7, 1, 2),
     "takes of one, sets that cost": Rules(
-        copies=NO_CITIES,
-        hand_size=2,
-        rounds=2,
-        take_size=1,
-        opening_row=3,
-        removed=3,
-        set_bonus=-3,
+        (2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0), 3, 2, 3, 1, 2, set_bonus=-3
     ),
     "ties stay ties": Rules(
-        copies=(2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 4),
-        hand_size=2,
-        rounds=2,
-        take_size=3,
-        opening_row=4,
-        removed=0,
-        majority_values=(1, 1, 1, 1),
-        set_bonus=0,
-        tiebreak="supports",
-        cities_needed=4,
+        *((2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 4), 0, 2, 4, 3, 2, 4, (1, 1, 1, 1), 0, "supports")
     ),
 }
+"""copies, removed, hand_size, opening_row, take_size, rounds, cities_needed, and so on."""
+
+
+def worth(view: View) -> dict[Action, int]:
+    """Return the sum of each action's values over all deals of the opponent's hand, by minimax.
+
+    It is plain search, without pruning and without a table: it shares only the engine with the bot.
+
+    A value is 1, 0 or -1 for a won, drawn or lost game with open cards. A game that goes on
+    after the round counts as drawn, so before the last round only city wins count.
+    """
+    total = dict.fromkeys(view.legal, 0)
+    known: dict[Pack, dict[Action, int]] = {}
+    for cards in combinations(cards_of(view.unseen), view.opponent_cards):
+        theirs = pack_of(cards)
+        if theirs not in known:
+            known[theirs] = _values(_world(view, theirs), view.seat)
+        for action, value in known[theirs].items():
+            total[action] += value
+    return total
+
+
+def _world(view: View, theirs: Pack) -> State:
+    """Return the world in which the opponent holds this hand and no round follows."""
+    world = sample(view, stream(0, "minimax"))
+    world.hands[view.opponent] = theirs
+    world.deck = b""
+    return world
+
+
+def _values(world: State, seat: int) -> dict[Action, int]:
+    return {action: _value(_after(world, action), seat) for action in world.legal()}
+
+
+def _after(world: State, action: Action) -> State:
+    twin = world.copy()
+    twin.apply(action)
+    return twin
+
+
+def _value(world: State, seat: int) -> int:
+    if world.over:
+        last = world.round == world.rules.rounds
+        winner = (
+            (outcome(world.piles, world.rules).winner)
+            if last
+            else city_winner(world.piles, world.rules)
+        )
+        return 0 if winner is None else 1 if winner == seat else -1
+    values = _values(world, seat).values()
+    return max(values) if world.to_act == seat else min(values)
 
 
 def positions(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
     """Yield the view of the seat to act wherever it has a choice, in random games."""
     rng = Random(seed)
     for _ in range(games):
-        state = State(random_deal(rng, rules), rules)
-        while not state.over:
-            seen = view(state, state.to_act)
-            if len(seen.legal) > 1:
-                yield seen
-            state.apply(rng.choice(state.legal()))
+        for state in walk(rng, rules):
+            if len(state.legal()) > 1:
+                yield view(state, state.to_act)
 
 
 def last_round(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
@@ -134,17 +147,16 @@ def test_a_hand_is_yielded_once_with_the_number_of_its_deals() -> None:
     assert compared >= 100
 
 
-def test_an_earlier_round_is_out_of_reach() -> None:
-    """All legal actions count as equally good."""
+def test_out_of_reach_all_actions_are_equally_good_and_the_inner_bot_decides() -> None:
+    """Before the last round, and when positions run out; with enough there is an answer."""
     seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
     assert Exact(STANDARD, unseen=100).best(seen) == seen.legal
-
-
-def test_when_positions_run_out_all_actions_are_equally_good() -> None:
-    """An unfinished search has no answer; with enough positions it has one."""
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
     assert Exact(STANDARD, positions=10).best(seen) == seen.legal
     assert len(Exact(STANDARD, positions=10_000).best(seen)) == 1
+    seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
+    for action in seen.legal:
+        assert wrapped(Stub(action)).choose(seen) == action
 
 
 def test_where_nothing_changes_the_result_all_actions_are_equally_good() -> None:
@@ -177,13 +189,6 @@ def wrapped(inside: Strategy) -> Endgame:
     return bot
 
 
-def test_the_inner_bot_decides_out_of_reach() -> None:
-    """Before the last round its action is played, whichever it is."""
-    seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
-    for action in seen.legal:
-        assert wrapped(Stub(action)).choose(seen) == action
-
-
 @pytest.mark.slow
 def test_the_inner_bot_decides_among_equals_only() -> None:
     """Its action is played if it is one of the best, otherwise the first of the best."""
@@ -211,3 +216,74 @@ def test_any_bot_of_the_folder_can_be_inside() -> None:
         assert type(bot.inside).__name__.lower() == name
         different.add(tuple(answers))
     assert len(different) == len(names)
+
+
+class Position(NamedTuple):
+    """What a seat sees, the one right action, and why: a row of tactics.txt."""
+
+    view: str
+    right: str
+    theme: str
+
+
+POSITIONS = [
+    Position(*line.split(" | "))
+    for line in Path(__file__).with_name("tactics.txt").read_text(encoding="utf-8").splitlines()
+]
+"""Cities before the last round, then the last round."""
+
+SOLVERS = [
+    "pimc",
+    "ismcts(iterations=400)",
+    "ismcts(iterations=400, positions=0)",
+    "champion",
+]
+
+IN_THE_LAST_ROUND = ["endgame", "endgame(inside='uniform')"]
+AHEAD = ["denier", "timing"]
+CHEAP = ["uniform", "greedy", "majority", "city_hunter"]
+
+
+def answer(spec: str, position: Position, seed: int = 0) -> str:
+    """Return what a bot does in the position, as text."""
+    seen = View.from_text(position.view)
+    return CHARS[resolve(spec).create(setup(seed, seen.seat)).choose(seen)]
+
+
+@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)
+def test_the_right_action_is_the_best_over_all_hands(position: Position) -> None:
+    """By minimax in every world, and by a clear margin."""
+    seen = View.from_text(position.view)
+    values = worth(seen)
+    deals = comb(size(seen.unseen), seen.opponent_cards)
+    best, second = sorted(values.values(), reverse=True)[:2]
+    assert values[CHARS.index(position.right)] == best
+    assert best - second >= deals
+    assert best in (0, deals)
+
+
+@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)
+@pytest.mark.parametrize("spec", SOLVERS)
+def test_a_search_finds_the_right_action(spec: str, position: Position) -> None:
+    """With each of three seeds."""
+    assert {answer(spec, position, seed) for seed in range(3)} == {position.right}
+
+
+@pytest.mark.parametrize("spec", IN_THE_LAST_ROUND)
+def test_the_endgame_finds_all_right_actions_of_the_last_round(spec: str) -> None:
+    """The bot inside gives no help, because only one action is best."""
+    last = [one for one in POSITIONS if View.from_text(one.view).round == STANDARD.rounds]
+    assert len(last) >= 12
+    assert [one.theme for one in last if answer(spec, one) != one.right] == []
+
+
+@pytest.mark.parametrize("spec", AHEAD)
+def test_bots_that_look_one_take_ahead_find_most(spec: str) -> None:
+    """Without a search; they miss what needs two takes or a tie-break."""
+    assert sum(answer(spec, one) == one.right for one in POSITIONS) >= 20
+
+
+@pytest.mark.parametrize("spec", CHEAP)
+def test_the_table_is_too_hard_for_cheap_bots(spec: str) -> None:
+    """Each of them misses several; otherwise the table would show nothing."""
+    assert sum(answer(spec, one) != one.right for one in POSITIONS) >= 4

@@ -39,31 +39,33 @@ from engine.view import view
 from tests.positions import DECK, at, dealt, quiet_game
 
 
-def test_the_kinds_are_the_integers_in_the_order_of_the_notation() -> None:
-    """`5 6 7 8 2 3 4 x y z C` are 0 to 10, and `T` is 11."""
+def test_kinds_and_actions_are_the_integers_in_the_order_of_the_notation() -> None:
+    """`5 6 7 8 2 3 4 x y z C` are 0 to 10, and `T` is 11; each has one character."""
     assert list(KINDS) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert (FIVE, SIX, SEVEN, EIGHT, CITY, TAKE) == (0, 1, 2, 3, 10, 11)
     assert SUPPORTS == (0, 1, 2, 3)
     assert CHARS == "5678234xyzCT"
+    assert to_text(bytes(range(12))) == CHARS
+    assert len(set(CHARS)) == 12
+    assert to_text(b"") == ""
 
 
-def test_kind_0_is_a_card() -> None:
-    """A pack of one 5 is neither empty nor the pack of another kind."""
+def test_a_pack_holds_its_cards_in_kind_order() -> None:
+    """Also no cards, or one of kind 0; a row keeps the order of its own."""
     assert pack_of([FIVE]) != pack_of([])
     assert size(pack_of([FIVE])) == 1
     assert count(pack_of([FIVE]), FIVE) == 1
     assert count(pack_of([FIVE]), SIX) == 0
     assert pack_text(pack_of([FIVE])) == "5"
     assert cards_of(pack_of([FIVE])) == b"\x00"
-
-
-def test_the_empty_pack_holds_nothing() -> None:
-    """It is 0, of size 0, and an empty text."""
     assert pack_of([]) == 0
     assert size(0) == 0
     assert counts(0) == (0,) * 11
     assert cards_of(0) == b""
     assert pack_text(0) == ""
+    cards = [CITY, EIGHT, FIVE, EIGHT]
+    assert pack_text(pack_of(cards)) == "588C"
+    assert to_text(bytes(cards)) == "C858"
 
 
 def test_packs_add_and_subtract_like_the_cards_in_them() -> None:
@@ -89,28 +91,20 @@ def test_the_most_copies_of_a_kind_do_not_spill_into_the_next(kind: int) -> None
     assert full == MOST_COPIES * UNIT[kind]
 
 
-def test_a_pack_reads_in_kind_order_and_a_row_in_its_own() -> None:
-    """A pack does not keep the order of its cards; a row's text does."""
-    cards = [CITY, EIGHT, FIVE, EIGHT]
-    assert pack_text(pack_of(cards)) == "588C"
-    assert to_text(bytes(cards)) == "C858"
-
-
-def test_every_action_has_one_character() -> None:
-    """All twelve in order; the text of no actions is empty."""
-    assert to_text(bytes(range(12))) == CHARS
-    assert len(set(CHARS)) == 12
-    assert to_text(b"") == ""
-
-
 DEAL = dealt("55667", "78822", "88", removed="CCC")
 
 
-def test_the_take_is_an_action_and_no_card() -> None:
-    """`T` is action 11; among cards it is an error."""
+def test_the_take_is_an_action_and_no_card_and_ply_0_is_a_ply() -> None:
+    """`T` is action 11; a wrong first action is at ply 0, and a wrong card at none."""
     assert list(parse_actions("5T")) == [0, 11]
     with pytest.raises(NotationError, match="'T' at index 1 is not a card"):
         parse_cards("5T")
+    with pytest.raises(NotationError) as caught:
+        parse_actions("?")
+    assert caught.value.ply == 0
+    with pytest.raises(NotationError) as caught:
+        parse_cards("?")
+    assert caught.value.ply is None
 
 
 @pytest.mark.parametrize(
@@ -125,70 +119,50 @@ def test_an_unknown_character_is_named_with_its_place(char: str) -> None:
     assert caught.value.ply == 2
 
 
-def test_ply_0_is_a_ply() -> None:
-    """A wrong first action is at ply 0, which is not the same as no ply."""
-    with pytest.raises(NotationError) as caught:
-        parse_actions("?")
-    assert caught.value.ply == 0
-    with pytest.raises(NotationError) as caught:
-        parse_cards("?")
-    assert caught.value.ply is None
-
-
-def test_a_deal_is_all_the_cards_in_the_order_dealt() -> None:
-    """The bytes are the kinds of the text, one for one."""
+def test_a_deal_is_all_the_cards_of_its_rules_in_the_order_dealt() -> None:
+    """The bytes are the kinds of the text; too few, too many and wrong cards are named."""
     deal = parse_deal(DEAL)
     assert len(deal) == 45
     assert list(deal[:5]) == [0, 0, 1, 1, 2]
     assert list(deal[-3:]) == [10, 10, 10]
-
-
-def test_a_deal_of_too_few_or_too_many_cards_says_how_many() -> None:
-    """44, 46 or 0 cards are no deal."""
     with pytest.raises(DealError, match="44 cards, not 45"):
         parse_deal(DEAL[:-1])
     with pytest.raises(DealError, match="46 cards, not 45"):
         parse_deal(DEAL + "5")
     with pytest.raises(DealError, match="0 cards, not 45"):
         parse_deal("")
-
-
-def test_a_deal_of_the_wrong_cards_names_the_card() -> None:
-    """A sixth 5 in the place of a city, and a fourth city in the place of a betrayal."""
     with pytest.raises(DealError, match="6 of card 5, not 5"):
         parse_deal(DEAL[:-1] + "5")
     with pytest.raises(DealError, match="1 of card z, not 2"):
         parse_deal(DECK.replace("z", "C", 1))
-
-
-def test_a_deal_is_checked_against_its_own_rules() -> None:
-    """With one 5 more and one city less in the rules, that deal is right and the other wrong."""
     rules = Rules(copies=(6, 6, 7, 8, 4, 2, 1, 3, 4, 2, 2))
     check_deal(parse_cards(DEAL[:-1] + "5"), rules)
     with pytest.raises(DealError, match="5 of card 5, not 6"):
         parse_deal(DEAL, rules)
 
 
-def test_the_text_of_a_position_without_actions_is_its_deal() -> None:
-    """No space is left at the end of the line."""
+def test_a_position_is_its_deal_in_whatever_order_a_hand_is() -> None:
+    """No space is left at the end of the line; the row has an order."""
     assert at(DEAL).to_text() == DEAL
-
-
-def test_positions_that_differ_only_in_the_order_within_a_hand_are_equal() -> None:
-    """A hand has no order; the row has one."""
     assert at(DEAL) == at("76655" + DEAL[5:])
     one, other = dealt("55667", "78822", "78"), dealt("55667", "78822", "87")
     assert at(one) != at(other)
 
 
-def test_an_illegal_action_in_a_text_says_what_was_legal() -> None:
-    """The evidence: the action by number and character, the legal ones, the ply."""
+def test_an_illegal_action_says_what_was_legal_or_that_the_game_was_over() -> None:
+    """With the ply: the 49th action, and the 7th after a city win with the 6th."""
     with pytest.raises(IllegalAction, match=r"illegal action 9 \(z\); legal: 5 6 7 T") as caught:
         at(DEAL, "z")
     assert caught.value.ply == 0
     with pytest.raises(IllegalAction, match=r"illegal action 11 \(T\); legal: 7 8 2") as caught:
         at(DEAL, "TT")
     assert caught.value.ply == 1
+    with pytest.raises(AfterEnd, match="over after 48 actions") as caught:
+        at(DEAL, quiet_game(DEAL) + "T")
+    assert caught.value.ply == 48
+    with pytest.raises(AfterEnd, match="over after 6 actions") as caught:
+        at(dealt("CCC56", "66777", "88"), "C6C6CT" + "5")
+    assert caught.value.ply == 6
 
 
 @pytest.mark.parametrize(
@@ -200,16 +174,6 @@ def test_a_value_that_is_not_an_action_is_refused_by_name(action: Any) -> None:
         at(DEAL).checked(action)
     assert len(str(caught.value)) < 150
     assert repr(action)[:20] in str(caught.value)
-
-
-def test_an_action_after_the_end_is_refused_with_the_number_before_it() -> None:
-    """The 49th action, and the 7th after a city win with the 6th."""
-    with pytest.raises(AfterEnd, match="over after 48 actions") as caught:
-        at(DEAL, quiet_game(DEAL) + "T")
-    assert caught.value.ply == 48
-    with pytest.raises(AfterEnd, match="over after 6 actions") as caught:
-        at(dealt("CCC56", "66777", "88"), "C6C6CT" + "5")
-    assert caught.value.ply == 6
 
 
 def test_the_text_of_a_view_is_seat_hand_row_and_actions() -> None:
@@ -245,54 +209,49 @@ def test_a_text_that_no_game_leads_to_is_no_view(text: str) -> None:
         View.from_text(text)
 
 
-def test_a_view_with_an_illegal_action_is_refused() -> None:
-    """It raises an EngineError too, so that one `except` catches every bad text."""
-    with pytest.raises(EngineError):
-        View.from_text("0 55667 88 TT")
-
-
-def test_the_errors_of_texts_are_value_errors() -> None:
-    """Code that does not know the engine's errors can catch them."""
+def test_texts_have_kinds_of_errors_which_are_value_errors() -> None:
+    """A bad character, wrong cards, an illegal action, and one after the end."""
     for error in (NotationError, DealError, IllegalAction, AfterEnd):
         assert issubclass(error, ValueError)
         assert issubclass(error, EngineError)
     assert issubclass(AfterEnd, IllegalAction)
+    with pytest.raises(NotationError):
+        Record(DEAL, "?").replay()
+    with pytest.raises(NotationError):
+        Record("?" + DEAL[1:], "").replay()
+    with pytest.raises(DealError):
+        Record(DEAL[1:], "").replay()
+    with pytest.raises(IllegalAction) as caught:
+        Record(DEAL, "57z").replay()
+    assert caught.value.ply == 2
+    with pytest.raises(AfterEnd) as after:
+        Record(DEAL, quiet_game(DEAL) + "5").replay()
+    assert after.value.ply == 48
+    with pytest.raises(EngineError):
+        View.from_text("0 55667 88 TT")
 
 
 def test_a_record_is_one_json_object_on_one_line() -> None:
-    """Deal and actions, and nothing else under the published rules."""
+    """Deal, actions and the rules that differ, also by 0; further keys come last, unread."""
     text = Record(DEAL, "57T").to_json()
     assert json.loads(text) == {"deal": DEAL, "actions": "57T"}
     assert "\n" not in text
-
-
-def test_a_record_carries_the_rules_that_differ() -> None:
-    """Only the changed numbers are written, and they come back."""
     record = Record(DEAL, "", Rules(set_bonus=3, tiebreak="supports"))
     text = record.to_json()
     assert json.loads(text)["rules"] == {"set_bonus": 3, "tiebreak": "supports"}
     assert Record.from_json(text) == record
-
-
-def test_a_number_of_zero_is_carried_too() -> None:
-    """A set bonus of 0 is a change, and so is an opening row of 0."""
     rules = Rules(set_bonus=0, opening_row=0, removed=5)
     again = Record.from_json(Record(DEAL, "", rules).to_json())
     assert again.rules.set_bonus == 0
     assert again.rules.opening_row == 0
-
-
-def test_further_keys_are_written_last_and_ignored_when_read() -> None:
-    """The arena adds ids, bots and a result."""
     text = Record(DEAL, "5").to_json(id=0, bots=["a", "b"])
     assert list(json.loads(text)) == ["deal", "actions", "id", "bots"]
     assert Record.from_json(text) == Record(DEAL, "5")
-
-
-def test_a_record_is_read_from_bytes_as_from_text() -> None:
-    """A line of a file opened in binary needs no decoding."""
     record = Record(DEAL, "57T")
     assert Record.from_json(record.to_json().encode()) == record
+    for rules in (STANDARD, Rules(take_size=4, tiebreak="supports")):
+        record = Record("56", "5T", rules)
+        assert eval(repr(record)) == record
 
 
 def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
@@ -332,26 +291,3 @@ def test_a_record_with_impossible_rules_is_refused(rules: str) -> None:
     """Unknown names, values that are not a mapping, and numbers that do not add up."""
     with pytest.raises(RulesError):
         Record.from_json(f'{{"deal": "", "actions": "", "rules": {rules}}}')
-
-
-def test_a_replay_distinguishes_the_kinds_of_errors() -> None:
-    """A bad character, wrong cards, an illegal action, and one after the end."""
-    with pytest.raises(NotationError):
-        Record(DEAL, "?").replay()
-    with pytest.raises(NotationError):
-        Record("?" + DEAL[1:], "").replay()
-    with pytest.raises(DealError):
-        Record(DEAL[1:], "").replay()
-    with pytest.raises(IllegalAction) as caught:
-        Record(DEAL, "57z").replay()
-    assert caught.value.ply == 2
-    with pytest.raises(AfterEnd) as after:
-        Record(DEAL, quiet_game(DEAL) + "5").replay()
-    assert after.value.ply == 48
-
-
-def test_a_records_repr_evaluates_to_the_record() -> None:
-    """With the published rules and with others."""
-    for rules in (STANDARD, Rules(take_size=4, tiebreak="supports")):
-        record = Record("56", "5T", rules)
-        assert eval(repr(record)) == record

@@ -55,30 +55,27 @@ def drawn(seed: int, pair: int) -> Draw:
     return draw(address(seed, "deal", "a", "b", pair))
 
 
-def test_both_seats_and_the_deal_have_luck_of_their_own() -> None:
-    """Two seats, two seeds of 128 bits; the generator of a seat is that of its seed."""
+def test_the_deal_and_both_seats_have_luck_of_their_own_by_their_address() -> None:
+    """Seeds of 128 bits; another pair or seed has another deal and other luck."""
     first, second = drawn(1, 0).lucks
     assert first != second
     assert max(first, second) >= 2**120
     assert setup(first, 0).rng.random() == Random(first).random()
     bits = f"{int.from_bytes(drawn(1, 0).deal):b}"
     assert f"{first:b}"[:40] not in bits
-
-
-def test_a_seats_luck_is_that_of_its_deal() -> None:
-    """Another pair or seed has another deal and other luck; the same address has the same."""
     same, other_pair, other_seed = drawn(1, 0), drawn(1, 1), drawn(2, 0)
     assert drawn(1, 0) == same
     assert len({same.deal, other_pair.deal, other_seed.deal}) == 3
     assert len({*same.lucks, *other_pair.lucks, *other_seed.lucks}) == 6
-
-
-def test_other_rules_deal_other_cards_with_the_same_luck() -> None:
-    """A variant's deal has all of its own cards; the seats' seeds do not depend on it."""
     where = address(1, "deal")
     rules = Rules(copies=(9, 9, 9, 0, 0, 1, 1, 1, 6, 4, 5))
     assert sorted(draw(where, rules).deal) == sorted(rules.deck)
     assert draw(where, rules).lucks == draw(where).lucks
+    where = address(3, "deal", "a", "b", 0)
+    luck = noise(where, 16 + 16 + 8 * 45)
+    seeds = int.from_bytes(luck[:16]), int.from_bytes(luck[16:32])
+    assert draw(where).lucks == seeds
+    assert draw(where).deal == shuffled(STANDARD.deck, luck[32:])
 
 
 def test_each_seat_is_asked_in_turn_with_its_own_view() -> None:
@@ -95,14 +92,10 @@ def test_each_seat_is_asked_in_turn_with_its_own_view() -> None:
         assert all(seen.legal and seen.to_act == seat for seen in player.views)
 
 
-def test_zero_is_a_seed() -> None:
-    """Seed 0 is not treated as no seed."""
+def test_a_game_is_that_of_its_seed_and_rules() -> None:
+    """Seed 0 is one; a record says under which rules it was played, and replays under them."""
     assert play_game(bot, bot, seed=0) == play_game(bot, bot, seed=0)
     assert play_game(bot, bot, seed=0).record != play_game(bot, bot, seed=1).record
-
-
-def test_a_game_under_other_rules_carries_them() -> None:
-    """Its record says so, and replays under them."""
     rules = Rules(take_size=4, set_bonus=3)
     game = play_game(bot, bot, seed=5, rules=rules)
     assert game.record.rules == rules
@@ -235,15 +228,6 @@ def test_an_action_of_another_type_has_a_hint(make: Callable[[], Any], says: str
     assert str(caught.value) == says
 
 
-def test_a_game_draws_both_seats_seeds_and_then_its_deal() -> None:
-    """16 bytes for seat 0, 16 for seat 1, and 8 for each of the 45 cards."""
-    where = address(3, "deal", "a", "b", 0)
-    drawn = noise(where, 16 + 16 + 8 * 45)
-    seeds = int.from_bytes(drawn[:16]), int.from_bytes(drawn[16:32])
-    assert draw(where).lucks == seeds
-    assert draw(where).deal == shuffled(STANDARD.deck, drawn[32:])
-
-
 @pytest.mark.parametrize(("number", "index"), [(0.0, 0), (1 - 2**-53, -1)])
 def test_a_playout_chooses_among_all_legal_actions(number: float, index: int) -> None:
     """The smallest random number stands for the first one, the largest for the last."""
@@ -290,17 +274,13 @@ def some() -> Iterator[Thought]:
 
 
 def test_thoughts_are_said_in_any_form_and_kept_in_one() -> None:
-    """Of a list, a generator or plain tuples: in order of action, the values as floats."""
+    """Of a list, a generator or plain tuples; who has no such method has nothing to say."""
     wanted = (Thought(0, 0.0), Thought(10, 1.0, 5))
     for said in ([*wanted], some(), [(10, 1.0, 5), (0, 0.0)]):
         assert said_thoughts(Says(said), SEEN) == wanted
     noted = (Thought(0, 0.5, note="812 tokens, 1.4 s"),)
     assert said_thoughts(Says(noted), SEEN) == noted
     assert said_thoughts(Says([]), SEEN) == ()
-
-
-def test_a_strategy_without_the_method_has_nothing_to_say() -> None:
-    """That is no fault: the method is optional."""
     assert isinstance(Says([]), Thinker)
     assert not isinstance(Silent(), Thinker)
     assert said_thoughts(Silent(), SEEN) is None

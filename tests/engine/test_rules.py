@@ -15,36 +15,36 @@ from tests.positions import RULE_SETS
 
 
 def test_the_default_is_the_published_game() -> None:
-    """45 cards, hands of five, four rounds, 48 actions."""
+    """45 cards, hands of five, four rounds, 48 actions, which cannot be changed."""
     assert Rules() == STANDARD
     assert len(STANDARD.deck) == 45
     assert STANDARD.round_plies == 12
     assert STANDARD.game_plies == 48
     assert STANDARD.changes() == {}
     assert repr(STANDARD) == "Rules()"
+    with pytest.raises(FrozenInstanceError):
+        STANDARD.take_size = 6  # type: ignore[misc]
 
 
-def test_cards_that_cannot_be_dealt_are_refused_with_the_sum() -> None:
-    """2 + 4 x 2 x 5 + 2 is 44 and not 45."""
+def test_numbers_that_do_not_fit_are_refused_with_the_sum() -> None:
+    """Of the cards that are dealt, and of what is left for a forced take in each round."""
     with pytest.raises(RulesError, match=r"2 .*4 x 2 x .*5 .*2 = 44 .*45"):
         Rules(removed=2)
     with pytest.raises(RulesError, match="= 55 cards, but the copies add up to 45"):
         Rules(rounds=5)
     with pytest.raises(RulesError, match="= 45 cards, but the copies add up to 46"):
         Rules(copies=(6, 6, 7, 8, 4, 2, 1, 3, 4, 2, 3))
-
-
-def test_a_forced_take_of_nothing_is_refused_with_the_sum() -> None:
-    """One player has played five cards, the other four and taken eleven: no card is left."""
     with pytest.raises(RulesError, match=r"forced take.* 2 .*5 - 1 .*11 = 0"):
         Rules(take_size=11)
-
-
-def test_the_row_of_every_round_is_checked() -> None:
-    """Takes of nine leave 2 + 9 - 9 cards in round 1, but 0 + 9 - 9 in round 2."""
     with pytest.raises(RulesError, match=r"round 2 .*forced take.* 0 .*5 - 1 .*9 = 0"):
         Rules(take_size=9)
     assert Rules(take_size=8).take_size == 8
+    numbers: dict[str, Any] = {"hand_size": 2, "take_size": 3, "opening_row": 5}
+    assert Rules(rounds=3, removed=28, **numbers).rounds == 3
+    assert refusal(rounds=4, removed=24, **numbers) == (
+        "round 4 may have nothing left for a forced take: a row of 0 + 2 x hand_size 2 - 1 played "
+        "- take_size 3 = 0"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,18 @@ def test_zero_is_a_value_where_the_game_allows_it() -> None:
 
 
 @pytest.mark.parametrize("name", RULE_SETS)
-def test_changes_and_from_changes_are_inverse(name: str) -> None:
-    """Rules come back from their changes and from their repr, equal and with the same hash."""
+def test_rules_come_back_from_their_changes_and_can_be_dealt(name: str) -> None:
+    """Equal, with the same hash; hands, row, deck and removed have the sizes of the numbers."""
     rules = RULE_SETS[name]
     again = Rules.from_changes(rules.changes())
     assert again == rules
     assert hash(again) == hash(rules)
     assert eval(repr(rules)) == rules
+    rules = RULE_SETS[name]
+    state = State(random_deal(Random(0), rules), rules)
+    assert len(state.row) == rules.opening_row
+    assert len(state.removed) == rules.removed
+    assert len(state.deck) == (rules.rounds - 1) * 2 * rules.hand_size
 
 
 def test_an_unknown_rule_is_refused_with_the_list_of_rules() -> None:
@@ -108,22 +113,6 @@ def test_an_unknown_rule_is_refused_with_the_list_of_rules() -> None:
         Rules.from_changes({"deck": b""})
     with pytest.raises(RulesError, match="mapping"):
         Rules.from_changes(["set_bonus"])
-
-
-def test_rules_are_immutable() -> None:
-    """No number can be changed during a game."""
-    with pytest.raises(AttributeError):
-        STANDARD.take_size = 6  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("name", RULE_SETS)
-def test_every_variant_can_be_dealt(name: str) -> None:
-    """Hands, row, deck and removed have the sizes the numbers say."""
-    rules = RULE_SETS[name]
-    state = State(random_deal(Random(0), rules), rules)
-    assert len(state.row) == rules.opening_row
-    assert len(state.removed) == rules.removed
-    assert len(state.deck) == (rules.rounds - 1) * 2 * rules.hand_size
 
 
 LEAST = {
@@ -168,15 +157,11 @@ def test_up_to_31_copies_of_a_card_fit_into_a_pack() -> None:
 
 
 def test_a_wrong_value_is_shown_in_at_most_80_characters() -> None:
-    """A text of 78 characters and its quotes are shown whole, one of 79 is cut."""
+    """One of 79 characters is cut; Python prints no int of 5,000 digits, and no deep list."""
     shown = refusal(tiebreak="x" * 78).partition(": ")[2]
     assert shown == f"'{'x' * 78}'"
     cut = refusal(tiebreak="x" * 79).partition(": ")[2]
     assert cut == f"'{'x' * 79}..."
-
-
-def test_a_value_that_cannot_be_printed_is_refused_too() -> None:
-    """Python prints no int of 5,000 digits, and no list that is nested too deep."""
     nested: list[object] = []
     for _ in range(100_000):
         nested = [nested]
@@ -184,20 +169,6 @@ def test_a_value_that_cannot_be_printed_is_refused_too() -> None:
         "removed must be a whole number from 0 to 1000: a value too long to print"
     )
     assert refusal(set_bonus=nested).endswith(": a value too long to print")
-
-
-def test_a_row_that_shrinks_from_round_to_round_may_be_too_short_in_the_last() -> None:
-    """Hands of two and takes of three: rows of 5, 3, 1 and 0 cards begin four rounds.
-
-    Before the second take a round has its row and 4 cards, less 1 in hand and the take of 3.
-    So 5, 3, 1 and 0 cards may be left for it.
-    """
-    numbers: dict[str, Any] = {"hand_size": 2, "take_size": 3, "opening_row": 5}
-    assert Rules(rounds=3, removed=28, **numbers).rounds == 3
-    assert refusal(rounds=4, removed=24, **numbers) == (
-        "round 4 may have nothing left for a forced take: a row of 0 + 2 x hand_size 2 - 1 played "
-        "- take_size 3 = 0"
-    )
 
 
 def test_a_deck_may_have_more_cards_than_a_byte_has_values() -> None:

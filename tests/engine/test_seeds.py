@@ -47,26 +47,18 @@ ADDRESSES: list[tuple[Step, ...]] = [
 ]
 
 
-def test_the_same_address_gives_the_same_stream() -> None:
-    """Asking again starts the stream again, whatever was drawn before."""
+def test_an_address_has_one_stream() -> None:
+    """Whatever was drawn before; a word is not a number, and the order and the master count."""
     first = stream(7, "deal", "a", 3)
     drawn = [first.random() for _ in range(5)]
     stream(7, "deal", "a", 4).random()
     again = stream(7, "deal", "a", 3)
     assert [again.random() for _ in range(5)] == drawn
-
-
-def test_different_addresses_give_different_streams() -> None:
-    """A word is not a number, a step is not two, and the order counts."""
     for one, other in combinations(ADDRESSES, 2):
         first, second = address(7, *one), address(7, *other)
         assert digest(first) != digest(second), (one, other)
         assert noise(first, 8) != noise(second, 8), (one, other)
         assert stream(7, *one).random() != stream(7, *other).random(), (one, other)
-
-
-def test_the_master_seed_changes_every_stream() -> None:
-    """0 is a seed like any other, and so is a negative one."""
     masters = [0, 1, -1, 7, 10, 2**64, 10**63]
     assert len({digest(address(master, "deal")) for master in masters}) == len(masters)
     assert len({digest(address(master)) for master in masters}) == len(masters)
@@ -115,14 +107,10 @@ def test_streams_do_not_depend_on_the_hash_seed() -> None:
     assert printed == [here] * 3
 
 
-def test_every_card_has_the_same_chance_of_every_place() -> None:
+def test_a_shuffled_deal_holds_all_the_cards_each_anywhere() -> None:
     """In 3,000 deals a city is the first card 200 times on average; 5 sigma are 69."""
     first = sum(random_deal(stream(0, "deal", number))[0] == 10 for number in range(3000))
     assert abs(first - 200) < 69
-
-
-def test_a_shuffled_deal_holds_all_the_cards() -> None:
-    """It is a permutation of the deck; another generator gives another one."""
     one, other = random_deal(Random(0)), random_deal(Random(1))
     assert sorted(one) == sorted(other)
     assert len(one) == 45
@@ -168,17 +156,26 @@ def test_the_first_decision_has_the_smaller_of_both_limits(
     assert (clock.limit(), clock.left()) == (limit, limit)
 
 
-def test_a_clock_without_limits_still_counts_the_time() -> None:
-    """Every decision is in time."""
+def test_a_clock_without_limits_counts_the_time_and_a_late_decision_is_not_counted() -> None:
+    """Every decision is in time; a bot that asks for a limit gets None."""
     clock = Clock()
     assert clock.spend(worked(1e9))
     assert clock.spend(worked(0.5))
     assert clock.used == 1e9 + 0.5
     assert clock.left() is None
+    clock = Clock(game=3.0)
+    assert clock.spend(worked(1.0))
+    assert not clock.spend(worked(2.5))
+    assert clock.used == 1.0
+    assert clock.spend(worked(2.0))
+    assert clock.limit() == 0.0
+    assert clock.spend(worked(0.0))
+    assert not clock.spend(worked(0.001))
+    assert (UNLIMITED.decision, UNLIMITED.game, UNLIMITED.left()) == (None, None, None)
 
 
-def test_the_time_left_runs_down_during_a_decision(time: Time) -> None:
-    """Of two seconds, 1.5 are left half a second after the start, and -1 after three."""
+def test_the_time_left_runs_down_in_a_decision_and_in_a_game(time: Time) -> None:
+    """Half a second after the start 1.5 of 2 are left; of 8 in a game 1 after 3 and 4."""
     clock = Clock(decision=2.0)
     clock.start()
     assert clock.left() == 2.0
@@ -187,10 +184,6 @@ def test_the_time_left_runs_down_during_a_decision(time: Time) -> None:
     time.work(2.5)
     assert clock.left() == -1.0
     assert clock.limit() == 2.0
-
-
-def test_the_time_left_of_a_game_runs_down_from_decision_to_decision(time: Time) -> None:
-    """Of eight seconds, three and four are used: one is left, though a decision may take five."""
     clock = Clock(decision=5.0, game=8.0)
     for seconds in (3.0, 4.0):
         clock.start()
@@ -202,7 +195,7 @@ def test_the_time_left_of_a_game_runs_down_from_decision_to_decision(time: Time)
 
 
 def test_a_decision_that_takes_exactly_its_limit_is_in_time(time: Time) -> None:
-    """A longer one is late."""
+    """A longer one is late; a clock that was not started has measured nothing."""
     clock = Clock(decision=2.0)
     clock.start()
     time.work(2.0)
@@ -210,22 +203,6 @@ def test_a_decision_that_takes_exactly_its_limit_is_in_time(time: Time) -> None:
     clock.start()
     time.work(2.25)
     assert clock.stop() == (worked(2.25), False)
-
-
-def test_a_late_decision_is_not_counted() -> None:
-    """The time left of the game is the same before and after it."""
-    clock = Clock(game=3.0)
-    assert clock.spend(worked(1.0))
-    assert not clock.spend(worked(2.5))
-    assert clock.used == 1.0
-    assert clock.spend(worked(2.0))
-    assert clock.limit() == 0.0
-    assert clock.spend(worked(0.0))
-    assert not clock.spend(worked(0.001))
-
-
-def test_a_clock_that_was_not_started_has_measured_nothing(time: Time) -> None:
-    """Nor has one that was stopped before."""
     clock = Clock(decision=2.0)
     assert clock.stop() == (worked(0.0), True)
     clock.start()
@@ -236,8 +213,8 @@ def test_a_clock_that_was_not_started_has_measured_nothing(time: Time) -> None:
     assert clock.stop() == (worked(0.0), True)
 
 
-def test_a_strategy_that_waits_for_the_processor_is_not_charged_for_it(time: Time) -> None:
-    """In ten seconds it has worked for one; with threads, in one second for three."""
+def test_the_processors_time_counts_and_the_walls_only_for_the_backstop(time: Time) -> None:
+    """With threads, one second for three; work before a decision is charged to it."""
     clock = Clock(decision=2.0)
     clock.start()
     time.wall += 10.0
@@ -250,10 +227,6 @@ def test_a_strategy_that_waits_for_the_processor_is_not_charged_for_it(time: Tim
     assert clock.left() == 1.0
     assert clock.stop() == (Spent(1.0, 3.0), True)
     assert clock.used == 2.0
-
-
-def test_a_strategy_that_sleeps_meets_the_backstop(time: Time) -> None:
-    """Of a decision, and of all decisions of a game."""
     clock = Clock(2.0, 8.0, backstop=20.0, game_backstop=30.0)
     for seconds, left in ((20.0, 10.0), (9.0, 1.0)):
         clock.start()
@@ -263,18 +236,9 @@ def test_a_strategy_that_sleeps_meets_the_backstop(time: Time) -> None:
     assert clock.used == 0.0
     assert not clock.spend(Spent(wall=1.5, cpu=0.0))
     assert not Clock(backstop=20.0).spend(Spent(wall=20.5, cpu=0.0))
-
-
-def test_work_between_two_decisions_is_charged_to_the_second(time: Time) -> None:
-    """Whoever measures it starts the clock with what is left of the limit."""
     clock = Clock(decision=2.0)
     clock.start(limit=1.5)
     time.work(0.25)
     assert clock.left() == 1.25
     assert clock.spend(Spent(wall=0.25, cpu=0.25, before=1.75))
     assert not clock.spend(Spent(wall=0.25, cpu=0.25, before=2.0))
-
-
-def test_the_clock_of_a_setup_has_no_limit_unless_it_is_given_one() -> None:
-    """A bot that asks it for a limit gets None."""
-    assert (UNLIMITED.decision, UNLIMITED.game, UNLIMITED.left()) == (None, None, None)

@@ -16,7 +16,7 @@ from engine.seeds import address
 from engine.state import random_deal
 from engine.view import View, view
 from engine.worlds import hands, sample, sample_hand
-from tests.positions import RULE_SETS, at, dealt, pack, quiet_game
+from tests.positions import RULE_SETS, at, dealt, pack, quiet_game, walk
 
 DRAWS = 20_000
 LEAST_P = 1e-4
@@ -25,14 +25,7 @@ LEAST_P = 1e-4
 def positions(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[State]:
     """Return every position of some random games, the ends included."""
     rng = Random(seed)
-    result = []
-    for _ in range(games):
-        state = State(random_deal(rng, rules), rules)
-        result.append(state.copy())
-        while not state.over:
-            state.apply(rng.choice(state.legal()))
-            result.append(state.copy())
-    return result
+    return [state.copy() for _ in range(games) for state in walk(rng, rules)]
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
@@ -81,10 +74,7 @@ def test_equal_views_and_seeds_give_equal_worlds() -> None:
 
 def hidden_position() -> tuple[State, View]:
     """Return a position of round 2 with 25 unseen cards of all kinds."""
-    rng = Random(8)
-    state = State(random_deal(rng))
-    while len(state.history) < 19:
-        state.apply(rng.choice(state.legal()))
+    state = next(state for state in walk(Random(8)) if len(state.history) == 19)
     return state, view(state, state.to_act)
 
 
@@ -149,8 +139,8 @@ def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
     assert scipy.stats.chisquare(list(tally.values())).pvalue > LEAST_P
 
 
-def test_any_unseen_card_may_be_in_a_worlds_hand() -> None:
-    """Also one that is removed in the true state."""
+def test_the_unseen_cards_are_those_that_may_be_in_a_worlds_hand() -> None:
+    """Also one that is removed; counted by hand, after the row CC, an 8 and a 5."""
     state, seen = hidden_position()
     rng = Random(5)
     in_hand = Counter[int]()
@@ -158,10 +148,6 @@ def test_any_unseen_card_may_be_in_a_worlds_hand() -> None:
         in_hand.update(cards_of(sample(seen, rng).hands[seen.opponent]))
     assert set(in_hand) == set(cards_of(seen.unseen))
     assert set(state.removed) <= set(in_hand)
-
-
-def test_unseen_cards_are_the_pack_less_the_visible_ones() -> None:
-    """Counted by hand: hand 55678, row CC, after the opponent's 8 and an own 5."""
     state = at(dealt("55678", "8234x", "CC", removed="C"), "58")
     seen = view(state, 0)
     left = {CITY: 1, 0: 3, 1: 5, 2: 6, 3: 6}

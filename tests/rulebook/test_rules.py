@@ -46,17 +46,13 @@ def test_r2_the_removed_cards_never_come_back() -> None:
         assert to_text(state.removed) == "CCC"
 
 
-def test_r2_a_view_does_not_show_which_unseen_cards_are_removed() -> None:
-    """Both views stay the same when removed and undealt cards change places."""
+def test_r2_a_view_does_not_show_which_cards_are_removed_or_held() -> None:
+    """It stays the same when they change places with undealt cards or with one another."""
     now, twin = at(DEAL, "5758T"), at(DEAL[:12] + "CCC67" + DEAL[17:42] + "556", "5758T")
     assert to_text(now.removed) != to_text(twin.removed)
     assert view(now, 0) == view(twin, 0)
     assert view(now, 1) == view(twin, 1)
     assert "C" not in view(now, 0).to_text()
-
-
-def test_r2_a_view_does_not_show_which_cards_the_opponent_holds() -> None:
-    """A view stays the same when removed cards and the opponent's hand change places."""
     one = at(dealt("55667", "78822", "88", removed="CCC"), "57")
     other = at(dealt("55667", "7CCC4", "88", removed="882"), "57")
     assert view(one, 0) == view(other, 0)
@@ -74,14 +70,10 @@ def test_r3_the_other_player_begins_each_following_round(rounds: int, first: int
     assert not view(state, 1 - first).legal
 
 
-def test_r4_the_players_act_in_turn() -> None:
-    """A take passes the turn, like a play."""
+def test_r4_the_players_act_in_turn_and_choose_freely() -> None:
+    """A take passes the turn, like a play; with cards in hand and row both are legal."""
     turns = [at(DEAL, "5T5"[:ply]).to_act for ply in range(4)]
     assert turns == [0, 1, 0, 1]
-
-
-def test_r4_play_or_take_is_a_free_choice() -> None:
-    """With cards in hand and row both are legal, for either player."""
     assert legal(at(DEAL)) == "567T"
     assert legal(at(DEAL, "5")) == "782T"
 
@@ -102,22 +94,14 @@ def test_r5_a_card_that_is_not_in_the_hand_cannot_be_played() -> None:
 
 
 def test_r6_a_take_is_the_last_five_cards_of_the_row() -> None:
-    """Of the row 8 8 5 7 5 8 6 8 a take moves 7 5 8 6 8 and leaves 8 8 5."""
+    """Of eight cards it leaves three; of five or fewer none."""
     state = at(DEAL, "575868T")
     assert row(state) == "885"
     assert piles(state) == ("56788", "")
-
-
-def test_r6_a_take_is_all_of_a_row_of_fewer_than_five() -> None:
-    """Two, three or four cards in the row are taken together."""
     assert piles(at(DEAL, "T")) == ("88", "")
     assert piles(at(DEAL, "5T")) == ("", "588")
     assert piles(at(DEAL, "57T")) == ("5788", "")
     assert row(at(DEAL, "57T")) == ""
-
-
-def test_r6_a_take_empties_a_row_of_five() -> None:
-    """All of the row 8 8 5 7 5 goes to seat 1."""
     state = at(DEAL, "575T")
     assert row(state) == ""
     assert piles(state) == ("", "55788")
@@ -131,8 +115,8 @@ def test_r6_an_empty_row_cannot_be_taken() -> None:
         at(DEAL, "TT")
 
 
-def test_r7_after_its_take_a_player_plays_to_the_end_of_the_round() -> None:
-    """Seat 0 takes at once and may not take again, whatever lies in the row."""
+def test_r7_each_round_allows_one_take() -> None:
+    """Seat 0 takes at once and may not take again; in round 2 both may."""
     actions = "T" "7" "5" "8" "5" "8" "6" "2" "6" "2" "7" "T"  # fmt: skip
     for ply in (2, 4, 6, 8, 10):
         state = at(DEAL, actions[:ply])
@@ -140,27 +124,19 @@ def test_r7_after_its_take_a_player_plays_to_the_end_of_the_round() -> None:
         assert "T" not in legal(state)
         with pytest.raises(IllegalAction, match=r"\(T\)"):
             at(DEAL, actions[:ply] + "T")
-
-
-def test_r7_each_round_allows_a_new_take() -> None:
-    """In round 2 both players may take again."""
     state = at(DEAL, quiet_game(DEAL, 1))
     assert state.taken == (False, False)
     assert "T" in legal(state)
     assert "T" in legal(at(DEAL, quiet_game(DEAL, 1) + "7"))
 
 
-def test_r8_an_empty_hand_forces_the_take() -> None:
-    """After five plays each, the row holds 2 + 10 cards and both can only take."""
+def test_r8_an_empty_hand_forces_the_take_which_finds_six_cards_at_least() -> None:
+    """The row is shortest when the opponent has taken five and has one to play."""
     state = at(DEAL, quiet_game(DEAL, 1)[:10])
     assert hands(state) == ("", "")
     assert legal(state) == "T"
     assert len(row(state)) == 12
     assert legal(at(DEAL, quiet_game(DEAL, 1)[:11])) == "T"
-
-
-def test_r8_a_forced_take_finds_at_least_six_cards() -> None:
-    """The row is shortest, 2 + 5 + 4 - 5, when the opponent has taken five and has one to play."""
     state = at(DEAL, "57586T6872")
     assert hands(state)[0] == ""
     assert legal(state) == "T"
@@ -207,7 +183,7 @@ def test_r10_five_new_cards_each_in_every_round(rounds: int, expected: tuple[str
 
 
 def test_r10_the_game_ends_after_four_rounds() -> None:
-    """48 actions, no fewer and no more."""
+    """48 actions, no fewer and no more; the score is counted by hand, 17 against 25."""
     actions = quiet_game(DEAL)
     assert len(actions) == 48
     assert not at(DEAL, actions[:47]).over
@@ -215,10 +191,6 @@ def test_r10_the_game_ends_after_four_rounds() -> None:
     assert state.over
     assert legal(state) == ""
     assert row(state) == "88"
-
-
-def test_r10_a_whole_game_has_the_score_counted_by_hand() -> None:
-    """Each round seat 0 takes one half of its ten cards and seat 1 the other: 17 against 25."""
     state = at(DEAL, quiet_game(DEAL))
     assert tuple(map(sorted, piles(state))) == (
         sorted("86272" "75858" "x7x7x" "y8y2y"),

@@ -1,17 +1,19 @@
-"""R11 to R18: the city win, the points and the ties, with a test for each rule."""
+"""R11 to R18: the city win, the points and the ties, and the printed scoring example."""
 
 from __future__ import annotations
 
 import pytest
 
 from engine import STANDARD, Rules, breakdown, outcome, points
-from tests.positions import at, dealt, hands, legal, packs, piles, quiet_game, row
+from engine.cards import pack_text
+from tests.positions import DECK, at, dealt, hands, legal, packs, piles, quiet_game, row
+from tests.referee import Table
 
 SUPPORTS_BREAK_TIES = Rules(tiebreak="supports")
 
 
 def test_r11_three_cities_win_at_once_in_the_middle_of_a_round() -> None:
-    """Seat 1 takes C 6 C 6 C as the sixth action: the game is over with cards in both hands."""
+    """As the sixth action seat 1 takes C 6 C 6 C, and seat 0 8 C C C 6 as the fifth."""
     deal = dealt("CCC56", "66777", "88")
     state = at(deal, "C6C6CT")
     assert piles(state) == ("", "66CCC")
@@ -19,10 +21,6 @@ def test_r11_three_cities_win_at_once_in_the_middle_of_a_round() -> None:
     assert legal(state) == ""
     assert hands(state) == ("56", "777")
     assert outcome(state.piles)[:2] == (1, "city")
-
-
-def test_r11_seat_0_wins_by_city_too() -> None:
-    """Seat 0 takes 8 C C C 6; it has played only two of the cities."""
     state = at(dealt("CC556", "C6677", "88"), "CCC6T")
     assert piles(state) == ("68CCC", "")
     assert state.over
@@ -42,16 +40,12 @@ def test_r11_cities_of_several_rounds_count_together() -> None:
     assert outcome(state.piles)[:2] == (0, "city")
 
 
-def test_r11_two_cities_against_one_win_nothing() -> None:
-    """All three cities are taken in round 1, by both players, and the game goes on."""
+def test_r11_less_than_three_cities_in_a_pile_win_nothing() -> None:
+    """Two against one, or three in a hand and in the row."""
     state = at(dealt("CC566", "7778C", "88"), "C7C7" "T" "75C6" "86" "T")  # fmt: skip
     assert piles(state) == ("778CC", "5668C")
     assert not state.over
     assert state.round == 2
-
-
-def test_r11_cities_in_hand_and_in_the_row_win_nothing() -> None:
-    """Three cities in a hand, and then in the row, do not end the game."""
     deal = dealt("CCC56", "66777", "88")
     assert not at(deal).over
     state = at(deal, "C6C6C")
@@ -96,14 +90,10 @@ def test_r11_a_city_win_is_not_scored() -> None:
 
 
 def test_r12_more_cards_of_a_support_score_its_value() -> None:
-    """One card more is enough; how many more does not matter."""
+    """One card more is enough, and equal counts score nothing for either seat."""
     first, second = breakdown(packs("5556777777", "5566788"))
     assert first.majorities == (5, 0, 7, 0)
     assert second.majorities == (0, 6, 0, 8)
-
-
-def test_r12_equal_counts_score_nothing() -> None:
-    """Two against two, one against one and zero against zero score nothing for either seat."""
     first, second = breakdown(packs("55678", "55678"))
     assert first.majorities == second.majorities == (0, 0, 0, 0)
     assert points(packs("", "")) == (0, 0)
@@ -142,21 +132,13 @@ def test_r13_sets_score_in_addition_to_majorities() -> None:
     assert points(packs("55667788", "5678")) == (36, 5)
 
 
-def test_r14_alliances_add_their_value() -> None:
-    """Four +2, two +3 and one +4 are 18."""
+def test_r14_alliances_add_their_value_and_betrayals_subtract_it() -> None:
+    """Four +2, two +3 and one +4 are 18; a total may be below zero."""
     assert breakdown(packs("2222334", ""))[0].alliances == 18
     assert [points(packs(card, ""))[0] for card in "234"] == [2, 3, 4]
-
-
-def test_r14_betrayals_subtract_their_value() -> None:
-    """Three -1, four -2 and two -3 are -17, and a total may be below zero."""
     assert breakdown(packs("xxxyyyyzz", ""))[0].betrayals == -17
     assert [points(packs("", card))[1] for card in "xyz"] == [-1, -2, -3]
     assert points(packs("2", "zz")) == (2, -6)
-
-
-def test_r14_alliances_and_betrayals_add_up() -> None:
-    """A +4, a +2 and a -3 are 3; a +3 and two -2 are -1."""
     assert points(packs("42z", "3yy")) == (3, -1)
 
 
@@ -239,3 +221,60 @@ def test_r18_the_variant_supports_stops_before_the_cities() -> None:
     """Two cities against one are a draw when only supports break ties."""
     assert outcome(packs("8CC", "8C"), SUPPORTS_BREAK_TIES) == (None, "draw", (0, 0))
     assert outcome(packs("8CC", "8C")) == (0, "tiebreak", (0, 0))
+
+
+SUITS = {"♣": "5", "♥": "6", "♠": "7", "♦": "8"}
+DEALS = {
+    "J♦": "2",
+    "J♠": "2",
+    "Q♦": "3",
+    "Jk": "4",
+    "A♥": "x",
+    "2♠": "y",
+    "Q♣": "z",
+}
+FIRST = """
+3♣ 5♣
+4♥ 7♥
+3♠ 4♠ 7♠
+5♦ 7♦
+Q♣ 2♠ J♦
+"""
+SECOND = """
+7♣
+3♥ 6♥
+5♠ 8♠
+3♦ 4♦ 6♦ 8♦ 9♦
+Jk Q♦ J♠ A♥
+"""
+
+
+def in_notation(cards: str) -> str:
+    """Return playing cards in the project's notation: suits are supports, except for deals."""
+    return "".join(DEALS.get(card) or SUITS[card[-1]] for card in cards.split())
+
+
+PILES = packs(in_notation(FIRST), in_notation(SECOND))
+
+
+def test_the_printed_cards_are_these_piles() -> None:
+    """Clubs are 5s, hearts 6s, spades 7s, diamonds 8s; the 2 of spades is a betrayal."""
+    assert pack_text(PILES[0]) == "55" "66" "777" "88" "2" "yz"  # fmt: skip
+    assert pack_text(PILES[1]) == "5" "66" "77" "88888" "2" "3" "4" "x"  # fmt: skip
+
+
+def test_the_printed_parts_and_totals_are_those_of_the_engine() -> None:
+    """Hearts are two against two; 5 + 7 + 10 - 3 = 19 against 8 + 5 + 8 = 21."""
+    first, second = breakdown(PILES)
+    assert first == ((5, 0, 7, 0), 10, 2, -5)
+    assert second == ((0, 0, 0, 8), 5, 9, -1)
+    assert (first.points, second.points) == points(PILES) == (19, 21)
+    assert outcome(PILES) == (1, "points", (19, 21))
+
+
+def test_the_second_referee_counts_the_same() -> None:
+    """The plain referee of the tests gets the printed totals, too."""
+    table = Table(DECK)
+    table.piles = [list(in_notation(FIRST)), list(in_notation(SECOND))]
+    assert (table.points(0), table.points(1)) == (19, 21)
+    assert table.result() == (1, "points")

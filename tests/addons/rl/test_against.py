@@ -20,7 +20,7 @@ from bots import apprentice
 from engine import STANDARD, TAKE, Rules, Setup, State, View, outcome
 from engine.play import setup
 from engine.view import view
-from tests.bots.test_scores import BOTS, ODD
+from tests.bots.test_networks import BOTS, ODD
 from tests.tiers import few
 
 ID = "arena.addons.rl.env:DistrictNoir-v0"

@@ -1,10 +1,11 @@
-"""The Gymnasium environment is the engine's game, and keeps Gymnasium's contract."""
+"""The environments of Gymnasium and PettingZoo are the engine's game, and keep their contracts."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,8 +16,15 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import (
+    api_test,
+    parallel_api_test,
+    parallel_seed_test,
+    seed_test,
+    test_save_obs,
+)
 
-from arena.addons.rl import Encoding, mask
+from arena.addons.rl import Encoding, aec, mask
 from arena.addons.rl.env import DistrictNoirEnv
 from arena.errors import InputError
 from bots.greedy import bot as greedy
@@ -218,8 +226,8 @@ def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
         play_out(env)
 
 
-def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
-    """In one line, when the environment is made."""
+def test_an_opponent_that_does_not_load_or_fails_is_named(tmp_path: Path) -> None:
+    """In one line, when the environment is made or in a game; the learner gets no reward for it."""
     for name, text in {
         "broken": "1 / 0\n",
         "empty": "",
@@ -258,3 +266,99 @@ def test_an_opponent_that_fails_stops_the_training() -> None:
         env.reset(seed=1)
     with pytest.raises(ResetNeeded):
         env.step(TAKE)
+
+
+test_save_obs.__test__ = False  # PettingZoo's, not one of this file
+
+BY_NAME = {
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box or "
+    "gymnasium.spaces.discrete",
+}
+"""Warnings that PettingZoo gives of each game with masks but those of its own, by their names."""
+
+
+def complaints(check: Callable[..., None], *arguments: Any) -> set[str]:
+    """Return the warnings of one of PettingZoo's tests."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check(*arguments)
+    return {str(warning.message) for warning in caught}
+
+
+@pytest.mark.parametrize("options", [{}, {"observation": "information_state"}])
+def test_api_test(options: dict[str, Any]) -> None:
+    """The environment with its wrappers, and bare."""
+    assert complaints(api_test, aec.env(**options)) == BY_NAME
+    bare = {"Environment has not defined a render() method"}
+    assert complaints(api_test, aec.raw_env(**options), 100) == BY_NAME | bare
+
+
+def test_seeds_and_actions_give_the_same_games_in_both_forms() -> None:
+    """In Gymnasium too; the suites that PettingZoo ships have nothing to say."""
+    assert complaints(seed_test, aec.env) == set()
+    assert complaints(parallel_seed_test, aec.parallel_env) == set()
+    assert complaints(parallel_api_test, aec.parallel_env()) == set()
+    game = aec.raw_env()
+    env = DistrictNoirEnv("uniform", seat=0)
+    first, _ = env.reset(seed=11)
+    game.reset(seed=11)
+    assert game.observe("seat_0")["observation"].tobytes() == first.tobytes()
+    deals = []
+    for _ in range(2):
+        game.reset(seed=12)
+        for _ in range(3):
+            deals.append(game._state.deal())
+            game.reset()
+    assert deals[:3] == deals[3:]
+    assert len({*deals}) == 3
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+def test_it_is_the_engine_s_game(rules: Rules) -> None:
+    """Each agent sees its own View, acts in turn, and gets what the outcome says."""
+    game = aec.raw_env(rules=rules)
+    encoding = Encoding(rules)
+    rng = Random(5)
+    for seed in range(2):
+        game.reset(seed=seed)
+        state = game._state
+        while not state.over:
+            assert game.agent_selection == f"seat_{state.to_act}"
+            for seat, agent in enumerate(game.agents):
+                seen = view(state, seat)
+                shown = game.observe(agent)
+                assert shown["observation"].tobytes() == encoding.observation(seen).tobytes()
+                assert shown["action_mask"].tobytes() == mask(seen).tobytes()
+                assert shown in game.observation_space(agent)
+            assert not any(game.rewards.values())
+            assert not any(game.terminations.values())
+            game.step(rng.choice(state.legal()))
+        winner, win_type, _ = outcome(state.piles, rules)
+        signs = [0.0 if winner is None else 1.0 if winner == seat else -1.0 for seat in (0, 1)]
+        assert [game.rewards[agent] for agent in game.agents] == signs
+        assert all(game.terminations.values())
+        assert not any(game.truncations.values())
+        for info in game.infos.values():
+            assert info == {"winner": -1 if winner is None else winner, "win_type": win_type}
+        for agent in (*game.agents,):
+            assert not game.observe(agent)["action_mask"].any()
+            game.step(None)
+        assert game.agents == []
+
+
+@pytest.mark.parametrize("make", [aec.raw_env, aec.env])
+def test_an_illegal_action_of_an_agent_loses(make: Callable[[], Any]) -> None:
+    """And the other agent wins."""
+    game = make()
+    game.reset(seed=1)
+    game.step(TAKE)
+    forbidden = np.flatnonzero(game.observe("seat_1")["action_mask"] == 0)
+    game.step(int(forbidden[0]))
+    assert game.rewards == {"seat_0": 1.0, "seat_1": -1.0}
+    assert all(game.terminations.values())
+    for agent in ("seat_0", "seat_1"):
+        info = game.infos[agent]
+        assert (info["winner"], info["win_type"]) == (0, "forfeit")
+        assert info["illegal"].startswith("illegal action ")
+        assert not game.observe(agent)["action_mask"].any()

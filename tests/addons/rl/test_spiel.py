@@ -99,8 +99,8 @@ def test_a_game_is_that_of_the_engine(rules: Rules) -> None:
             assert state.information_state_string() == view(world, world.to_act).to_text()
 
 
-def test_chance_draws_a_deal_card_by_card() -> None:
-    """First the row, then each hand; and the hands of a round not before it begins."""
+def test_chance_deals_card_by_card_and_no_seat_sees_the_others() -> None:
+    """First the row, then each hand; those of a round not before it begins."""
     rng, state, drawn = Random(3), spiel.load_game().new_initial_state(), []
     while not state.is_terminal():
         if state.is_chance_node():
@@ -117,6 +117,13 @@ def test_chance_draws_a_deal_card_by_card() -> None:
             assert len(drawn) == 2 + 10 * seen.round
             state.apply_action(0 if 0 in seen.legal else seen.legal[-1])
     assert len(drawn) == state.get_game().max_chance_nodes_in_history() == 42
+    state = spiel.load_game().new_initial_state()
+    for card in "xy5678C":
+        state.apply_action(state.string_to_action(f"deal {card}"))
+    before = state.information_state_string(0), state.observation_tensor(0)
+    state.apply_action(state.string_to_action("deal 8"))
+    assert (state.information_state_string(0), state.observation_tensor(0)) == before
+    assert state.information_state_string(1) == "1 8 xy"
 
 
 def test_what_is_illegal_is_refused() -> None:
@@ -138,17 +145,6 @@ def test_what_is_illegal_is_refused() -> None:
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(IllegalAction):
         state.apply_action(TAKE)
-
-
-def test_no_seat_sees_what_is_being_dealt_to_the_other() -> None:
-    """While hands are dealt, a seat's own cards change its information and no others."""
-    state = spiel.load_game().new_initial_state()
-    for card in "xy5678C":
-        state.apply_action(state.string_to_action(f"deal {card}"))
-    before = state.information_state_string(0), state.observation_tensor(0)
-    state.apply_action(state.string_to_action("deal 8"))
-    assert (state.information_state_string(0), state.observation_tensor(0)) == before
-    assert state.information_state_string(1) == "1 8 xy"
 
 
 def test_tensors_are_those_of_the_encoding(rules: Rules) -> None:

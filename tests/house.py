@@ -1,13 +1,12 @@
-"""Count the structure of `arena`: rooms, arrows between them, floors, files, lines, commands.
+"""Count the whole: files, lines of each room, bytes, commands and options.
 
-`python -m tests.house` prints the figures, and with a room's name what it imports and its modules
-that one other module of the room imports. `tests/test_imports.py` holds the structure and BUDGET.
+`python -m tests.house` prints the figures, and a circle of imports. `tests/test_imports.py` holds
+the structure and BUDGET.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
@@ -90,31 +89,6 @@ def rooms() -> list[str]:
     return sorted({room_of(module) for module in modules()} - {""})
 
 
-@cache
-def arrows() -> dict[str, set[str]]:
-    """Return the rooms that each room imports."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for module, others in imports().items():
-        for other in others:
-            if room_of(module) and room_of(other) and room_of(module) != room_of(other):
-                found[room_of(module)].add(room_of(other))
-    return {room: found[room] for room in rooms()}
-
-
-@cache
-def core_arrows() -> dict[str, set[str]]:
-    """Return the rooms that each room of the core imports."""
-    return {room: others for room, others in arrows().items() if not room.startswith("+")}
-
-
-def count_floors() -> int:
-    """Return the number of rooms in the longest chain of imports among rooms of the core."""
-    floors: dict[str, int] = {}
-    for room in TopologicalSorter(core_arrows()).static_order():
-        floors[room] = 1 + max((floors[other] for other in core_arrows()[room]), default=0)
-    return max(floors.values())
-
-
 def find_circle() -> list[str]:
     """Return modules of which each imports the next one and the last the first, if there are."""
     try:
@@ -122,21 +96,6 @@ def find_circle() -> list[str]:
     except CycleError as error:
         return [str(name) for name in error.args[1]]
     return []
-
-
-def find_single() -> dict[str, str]:
-    """Return the modules that exactly one other one imports, of the same room, and that one."""
-    users: dict[str, set[str]] = defaultdict(set)
-    for module, others in imports().items():
-        for other in others:
-            users[other].add(module)
-    return {
-        module: next(iter(found))
-        for module, found in sorted(users.items())
-        if module.count(".") > 1
-        and len(found) == 1
-        and room_of(next(iter(found))) == room_of(module)
-    }
 
 
 def find_shared_names() -> dict[str, set[str]]:
@@ -185,16 +144,6 @@ def lines_by_room() -> dict[str, int]:
     }
 
 
-def figures() -> dict[str, int]:
-    """Return how the rooms of the core hang together, by what it counts."""
-    return {
-        "rooms of the core": len(core_arrows()),
-        "arrows between them": sum(map(len, core_arrows().values())),
-        "floors": count_floors(),
-        "modules with one importer": len(find_single()),
-    }
-
-
 def sizes() -> dict[str, int]:
     """Return the files and lines of all kinds, and how many commands there are."""
     python = modules().values()
@@ -233,17 +182,12 @@ def find_commands() -> list[click.Command]:
     return found
 
 
-def main(*rooms: str) -> None:
-    """Print the figures, and what is in some rooms."""
-    for what, figure in (figures() | lines_by_room() | sizes()).items():
+def main() -> None:
+    """Print the figures."""
+    for what, figure in (lines_by_room() | sizes()).items():
         print(f"{figure:>7,} {what}")
     print("circle:", *find_circle() or ["none"])
-    for room in rooms:
-        print(f"{room} ->", *sorted(arrows()[room]))
-        for module, user in find_single().items():
-            if room_of(module) == room:
-                print(f"  {module} <- {user}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

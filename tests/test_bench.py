@@ -34,8 +34,8 @@ from tests import ROOT
 
 
 @pytest.mark.slow
-def test_the_bare_loop_scores_as_the_engine_does() -> None:
-    """Winner, win type and points of 3,000 pairs of piles are equal."""
+def test_the_bare_loop_scores_and_ends_its_games_as_the_engine_does() -> None:
+    """Points of 3,000 pairs of piles are equal; win types and winners are as frequent."""
     rng = Random(2)
     for _ in range(3000):
         state = State(random_deal(rng))
@@ -44,11 +44,6 @@ def test_the_bare_loop_scores_as_the_engine_does() -> None:
         if expected.win_type != "city":
             piles = [list(cards_of(pile)) for pile in state.piles]
             assert bare.score(*piles) == expected
-
-
-@pytest.mark.slow
-def test_the_bare_loop_ends_its_games_as_random_play_does() -> None:
-    """Win types and winners are as frequent, within four standard errors."""
     games, rng = 6000, Random(3)
     ours, theirs = Counter[object](), Counter[object]()
     for _ in range(games):
@@ -86,7 +81,7 @@ def test_the_vectors_of_the_benchmark_are_what_make_vec_returns(
 def test_a_table_that_fails_leaves_the_others_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The last line says which failed, what was saved of it before stays, and the rest is made."""
+    """The last line says which; a table whose process fails is named once."""
 
     def lines(title: str, *more: str) -> Callable[[], Iterator[str]]:
         return lambda: (line for line in (f"\n## {title}\n", *more))
@@ -110,19 +105,13 @@ def test_a_table_that_fails_leaves_the_others_saved(
         "C": "new",
         "D": "old",
     }
-
-
-def test_a_table_whose_process_fails_is_named_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The process has printed why; and without --save nothing is written."""
     monkeypatch.setattr("sys.argv", ["bench", "engine", "gym"])
     monkeypatch.setattr("sys.executable", "false")
     parts = {"gym": ("Gym", lambda: _apart("gym"))}
     with pytest.raises(SystemExit, match=r"error: failed: gym$"):
-        make(tmp_path / "RESULTS.md", "# Head", parts, parts)
+        make(tmp_path / "apart.md", "# Head", parts, parts)
     assert capsys.readouterr() == ("\n", "")
-    assert not [*tmp_path.iterdir()]
+    assert not (tmp_path / "apart.md").exists()
 
 
 @pytest.mark.slow
@@ -135,24 +124,16 @@ def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
     assert 5 < float(done.stdout) < 128 < len(large) / (1 << 20) < peak()
 
 
-def test_the_head_of_the_results_names_tables_that_there_are() -> None:
-    """So do the tables that take long, and those with columns of their own."""
+def test_tables_have_cells_in_each_line_and_names_that_there_are() -> None:
+    """Also one with columns of its own; below it is what the machine did."""
     assert {name for _, _, name in FELT} | {*LONG} | {*OWN} <= {*TABLES}
     assert not {name for _, _, name in FELT} & {*LONG}
-
-
-def test_a_table_has_as_many_cells_in_each_line() -> None:
-    """Also one with columns of its own, and below it is what the machine did."""
     row = peers.Row("a", "1", "2", "3", "4")
     lines = "\n".join(table("T", [row], *OWN["peers"])).splitlines()
     cells = [line.count("|") for line in lines if line.startswith("|")]
     assert cells == [len(peers.COLUMNS) + 1] * 3
     assert peers.NOTE in "\n".join(lines)
     assert lines[-1].endswith(" s")
-
-
-def test_the_overhead_of_a_decision_is_what_its_bots_do_not_take() -> None:
-    """Of a call that plays many games, too."""
     peer = peers.Peer(lambda: None, games=10, decisions=50, choice=0.25)
     assert peer.overhead(500) == 0.75
 

@@ -13,62 +13,22 @@ import pytest
 from tests import ROOT, house
 
 ENGINE_ORDER = [
-    "errors",
-    "cards",
-    "rules",
-    "notation",
-    "state",
-    "scoring",
-    "words",
-    "view",
-    "strategy",
-    "encoding",
-    "thoughts",
-    "worlds",
-    "seeds",
-    "record",
-    "play",
+    *("errors", "cards", "rules", "notation", "state", "scoring", "words", "view"),
+    *("strategy", "encoding", "thoughts", "worlds", "seeds", "record", "play"),
 ]
 ROOMS = [
-    "__main__",
-    "cli",
-    "library",
-    "check",
-    "runs",
-    "reports",
-    "differences",
-    "tables",
-    "store",
-    "executors",
-    "batch",
-    "tournament",
-    "statistics",
-    "lanes",
-    "entries",
-    "addons",
-    "processes",
-    "errors",
-    "removed",
-    "threads",
-    "tokens",
+    *("__main__", "cli", "library", "check", "runs", "reports", "differences", "tables"),
+    *("store", "executors", "batch", "tournament", "statistics", "lanes", "entries"),
+    *("addons", "processes", "errors", "removed", "threads", "tokens"),
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
 ADDONS = {"cluster", "league", "learn", "programs", "remote", "rl", "studies", "table"}
 """The add-ons: each may import the core."""
 
-HEAVY = {"pandas", "scipy", "numpy", "jinja2", "starlette", "uvicorn"}
-HEAVY |= {
-    "httpcore",
-    "httpx",
-    "dask",
-    "distributed",
-    "mpi4py",
-    "pyarrow",
-    "gymnasium",
-    "pettingzoo",
-    "pyspiel",
-    "open_spiel",
+HEAVY = {
+    *("pandas", "scipy", "numpy", "jinja2", "starlette", "uvicorn", "httpcore", "httpx", "dask"),
+    *("distributed", "mpi4py", "pyarrow", "gymnasium", "pettingzoo", "pyspiel", "open_spiel"),
 }
 
 BATCH = sorted(path.stem for path in (ROOT / "arena" / "batch").glob("[!_]*.py"))
@@ -109,11 +69,8 @@ def built_on(name: str) -> set[str]:
     return {module.removeprefix("bots.") for module in modules if module.startswith("bots.")}
 
 
-def test_bots_import_the_engine_and_one_another() -> None:
-    """A bot may import the engine, numpy and the bots that it is built on.
-
-    Of the arena it may import the room of many games, where a function needs it.
-    """
+def test_bots_import_the_engine_and_one_another_in_an_order() -> None:
+    """Also numpy, and of the arena the room of many games, where a function needs it."""
     for bot, path in BOTS.items():
         for name in imported(path):
             top = name.partition(".")[0]
@@ -121,17 +78,6 @@ def test_bots_import_the_engine_and_one_another() -> None:
             is_a_bot = name.removeprefix("bots.") in BOTS.keys() - {"__init__"}
             of_many_games = name in {f"arena.batch.{module}" for module in BATCH}
             assert allowed or is_a_bot or of_many_games, f"{bot} imports {name}"
-
-
-def test_bots_need_the_arena_only_when_asked_for_many_games() -> None:
-    """No bot loads the arena, and the plain ones load no numpy."""
-    assert "arena" not in loaded_by(f"import {', '.join(f'bots.{name}' for name in BOTS)}")
-    plain = "import bots.greedy, bots.city_hunter, bots.denier, bots.timing"
-    assert not loaded_by(plain) & HEAVY
-
-
-def test_no_bot_is_built_on_itself() -> None:
-    """The imports among bots have an order, in which no bot precedes one that it imports."""
     waiting = {name: built_on(name) for name in BOTS}
     while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
         for name in free:
@@ -166,17 +112,13 @@ def test_imports_run_one_way_through_the_rooms() -> None:
                 assert name.split(".")[1] in below | {"addons"}, f"{path} imports {name}"
 
 
-def test_nothing_imports_an_addon_but_itself() -> None:
-    """Neither the core nor another add-on, also not for types: they are found by name."""
+def test_an_addon_imports_the_core_and_is_an_entry_of_the_table() -> None:
+    """The core imports none, also not for types; what the table names is there."""
     for path in ARENA:
         room = room_of(path)
         for name in imported(path):
             if name.startswith("arena.addons.") and room not in FACE:
                 assert name.split(".")[2] == room, f"{path} imports {name}"
-
-
-def test_an_addon_is_a_folder_and_an_entry_of_the_table() -> None:
-    """What the table names is there, and no folder is left out."""
     from arena import addons
 
     folders = {path.parent.name for path in (ROOT / "arena" / "addons").glob("*/__init__.py")}
@@ -213,8 +155,8 @@ def test_a_bot_that_imports_rl_imports_no_room() -> None:
     assert of_arena <= core
 
 
-def test_every_room_says_what_is_in_it() -> None:
-    """Its `__init__` has a sentence; beside the rooms there are only the modules listed here."""
+def test_every_room_says_what_is_in_it_and_one_reaches_bots() -> None:
+    """Beside the rooms there are only these modules; `entries.resolve` imports the bots."""
     folders = {path.parent for path in ARENA}
     for folder in folders - {ROOT / "arena"}:
         text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
@@ -222,10 +164,6 @@ def test_every_room_says_what_is_in_it() -> None:
         assert text.partition("\n")[0].endswith("."), folder
     flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
     assert flat == {"__init__", "__main__", "rl", *ROOMS[-5:]}
-
-
-def test_the_arena_reaches_bots_through_entries() -> None:
-    """Only `entries.resolve` imports the package of bots."""
     for path in ARENA:
         tops = {name.partition(".")[0] for name in imported(path)}
         assert "bots" not in tops or path.stem == "resolve", path
@@ -239,17 +177,36 @@ def loaded_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_the_command_line_starts_without_heavy_libraries() -> None:
-    """`arena --help` imports click and little else."""
-    assert not loaded_by("import arena.cli") & (HEAVY | {"yaml", "tqdm"})
+LIGHT = {
+    f"import {', '.join(f'bots.{name}' for name in BOTS)}": {"arena"},
+    "import bots.greedy, bots.city_hunter, bots.denier, bots.timing": HEAVY,
+    "import arena.cli": HEAVY | {"yaml", "tqdm"},
+    "import arena.executors.worker, arena.executors.local, arena.runs.run": HEAVY,
+    "import arena.addons.table.person": HEAVY,
+    "import arena.addons.rl": HEAVY - {"numpy"},
+    "import arena.lanes.host, arena.check.trial": HEAVY | {"multiprocessing", "msgspec"},
+}
+"""What begins quickly, and what it does not load: a bot, `--help`, a worker, the first board."""
 
 
-def test_a_worker_imports_no_heavy_library() -> None:
-    """Nor does the parent until it makes the tables."""
-    assert (
-        not loaded_by("import arena.executors.worker, arena.executors.local, arena.runs.run")
-        & HEAVY
-    )
+@pytest.mark.parametrize("statement", LIGHT, ids=lambda one: one[:40])
+def test_what_begins_quickly_loads_no_heavy_library(statement: str) -> None:
+    """What takes long comes when it is asked for."""
+    assert not loaded_by(statement) & LIGHT[statement]
+
+
+@pytest.mark.parametrize(
+    ("statement", "ours"),
+    [
+        ("import engine, engine.play", {"engine"}),
+        ("import arena.lanes.host, arena.check.trial", {"arena", "engine"}),
+    ],
+)
+def test_the_engine_and_a_bots_process_load_only_the_standard_library(
+    statement: str, ours: set[str]
+) -> None:
+    """A library without dependencies, and a process that has nothing of a run."""
+    assert loaded_by(statement) - loaded_by("pass") <= {*sys.stdlib_module_names, *ours}
 
 
 @pytest.mark.slow
@@ -297,31 +254,6 @@ def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
     assert users == OPTIONAL[library]
 
 
-def test_a_session_of_a_person_imports_no_heavy_library() -> None:
-    """So the first board appears at once."""
-    assert not loaded_by("import arena.addons.table.person") & HEAVY
-
-
-def test_rl_loads_no_library_of_learners() -> None:
-    """Its arrays need only numpy; gymnasium is loaded by the environments."""
-    extra = loaded_by("import arena.addons.rl") & HEAVY
-    assert extra == {"numpy"}
-
-
-def test_the_process_of_a_bot_loads_only_the_standard_library() -> None:
-    """So it starts quickly, and has nothing of a run."""
-    extra = loaded_by("import arena.lanes.host, arena.check.trial") - loaded_by("pass")
-    assert extra <= set(sys.stdlib_module_names) | {"arena", "engine"}
-    assert "multiprocessing" not in extra
-
-
-def test_the_engine_loads_only_the_standard_library() -> None:
-    """The engine is a library without dependencies."""
-    before = loaded_by("pass")
-    extra = loaded_by("import engine, engine.play") - before
-    assert extra <= set(sys.stdlib_module_names) | {"engine"}
-
-
 @pytest.mark.slow
 def test_the_house_stays_within_its_budget() -> None:
     """Of the whole: a room may grow where another one shrinks."""
@@ -330,11 +262,7 @@ def test_the_house_stays_within_its_budget() -> None:
     assert not {what: size for what, size in sizes.items() if size > house.BUDGET[what]}
 
 
-def test_no_file_name_occurs_in_two_rooms() -> None:
-    """So a name means one thing, also in a traceback."""
+def test_no_file_name_occurs_in_two_rooms_and_no_module_imports_itself() -> None:
+    """So a name means one thing, also in a traceback; nor by an import inside a function."""
     assert not house.find_shared_names()
-
-
-def test_no_module_imports_itself_over_others() -> None:
-    """Also not by an import inside a function."""
     assert not house.find_circle()

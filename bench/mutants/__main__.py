@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from bench.mutants.changes import Mutant, draw
 from tests import ROOT
-from tests.drill.fault import compile_copy, copy_repository
+from tests.drill import compile_copy, copy_repository
 
 TRACES = ROOT / "build" / "traces"
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "bench.mutants.tracing", "-q", "--tb=no")

@@ -1,4 +1,4 @@
-"""The page of a report in a browser: charts, tables, replays, names, and people who use it."""
+"""The pages of reports in a browser: charts, tables, replays, names, and people who use them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,18 @@ from typing import Any
 
 import pytest
 
+from arena.differences.run_files import make_files
+from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
+from arena.reports.html import to_html
+from arena.reports.run_report import make_report
 from arena.store.csv_files import guard
+from arena.store.html_page import frame as frame_of
 from arena.tables.summary import names_on_page
+from arena.tournament.sprt_rounds import as_comparison
+from arena.tournament.stop import make_sprt
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from tests.browser.conftest import (
     LAPTOP,
     PHONE,
@@ -23,7 +32,9 @@ from tests.browser.conftest import (
     overflowing,
 )
 from tests.conftest import Once
-from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of
+from tests.reports.runs import BASE, HOSTILE, VARIANTS, cup, make_store, page_of, played
+from tests.reports.test_changes import HOSTILE as NAMES
+from tests.reports.test_changes import report_of, with_hostile
 from tests.tiers import few
 
 Open = Callable[..., Any]
@@ -64,7 +75,7 @@ def written(path: Path, text: str) -> Path:
 def pages(once: Once) -> Pages:
     """Return the page of each run."""
     makers = {"small": small_page, "hostile": hostile_page, "many": many_page}
-    makers["variants"] = variants_page
+    makers |= {"variants": variants_page, "runs": runs_page, "versions": versions_page}
     return Pages(once, "report", makers)
 
 
@@ -79,7 +90,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def shared(keep_page: Open, pages: Pages) -> Open:
     """Return a function that returns the page of a name, which all tests of it use."""
-    return lambda name: keep_page(pages[name], **LOOKS[name])
+    return lambda name: keep_page(pages[name], **(LOOKS | COMPARING)[name])
 
 
 def rows_of(page: Any, table: str) -> list[list[str]]:
@@ -265,17 +276,12 @@ TAKE_TEXT = """(clipboard) => {
 
 
 @pytest.mark.slow
-def test_a_cell_of_the_map_tells_its_numbers(shared: Open) -> None:
-    """To a pointer, with the places of both bots."""
+def test_a_cell_of_the_map_and_a_game_are_one_click_away(shared: Open) -> None:
+    """A dialog with the viewer opens, also from a fault; a folded table unfolds by its link."""
     page = shared("hostile")
     cell = page.locator("#chart-heat-map tbody tr").nth(1).locator("td").first
     assert re.match(r"2 - 1: [\d.]+ % \(.*\); 6 games, ", cell.get_attribute("title"))
     assert re.fullmatch(r"\d+", cell.text_content())
-
-
-@pytest.mark.slow
-def test_each_game_is_one_click_from_its_replay(shared: Open) -> None:
-    """A dialog with the viewer opens, also from a fault, and Escape closes it."""
     page = shared("hostile")
     links = page.locator("#games a[data-replay]")
     assert links.count() >= 3
@@ -287,11 +293,6 @@ def test_each_game_is_one_click_from_its_replay(shared: Open) -> None:
         assert overflowing(page) == 0
         page.keyboard.press("Escape")
         dialog.wait_for(state="hidden")
-
-
-@pytest.mark.slow
-def test_a_link_to_a_folded_table_unfolds_it(shared: Open) -> None:
-    """The table beside a chart is one click away."""
     page = shared("hostile")
     assert not page.locator("#table-verdicts table").is_visible()
     page.locator("#chart-leads figcaption summary").click()
@@ -357,3 +358,82 @@ def test_a_run_of_one_pair_is_drawn(open_page: Open, tmp_path: Path) -> None:
     page = open_page(written(tmp_path / "one.html", page_of(one, make_store(one))))
     assert page.locator("#chart-points-by-source .sign").count() > 7
     assert find_bad_texts(page) == []
+
+
+LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
+DARK = {"viewport": PHONE, "color_scheme": "dark"}
+COMPARING = {"runs": LIGHT, "versions": DARK}
+"""How the pages that compare are looked at."""
+
+
+def runs_page(folder: Path) -> Path:
+    """Write the page of two runs with hostile names."""
+    runs = [played(with_hostile(*BASE)), played(with_hostile("greedy", "mine=greedy(patience=1)"))]
+    report = report_of(runs)
+    for run in runs:
+        run.store.close()
+    return written(folder / "runs.html", to_html(report))
+
+
+def versions_page(folder: Path) -> Path:
+    """Write the page of two versions of a bot."""
+    bots = [resolve(bot, lane="inproc") for bot in ("new=greedy(patience=1)", "greedy", "uniform")]
+    what = Tournament("compare", 1, 48, bots, STANDARD, panel=1)
+    what = as_comparison(what, make_sprt(0, 10, 0.05, 0.05, 48))
+    games = played(what)
+    made = make_report(what, games.store, make_files(what, games.store))
+    games.store.close()
+    return written(folder / "versions.html", to_html(made))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", COMPARING)
+def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
+    """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
+    check_whole(shared(kind))
+
+
+def check_whole(page: Any) -> None:
+    """Check the charts, the width and what a screen reader reaches."""
+    charts = page.locator("figure.chart")
+    assert charts.count() >= 2
+    for number in range(charts.count()):
+        assert charts.nth(number).locator(".sign, .bar, .line, .map tbody td").count()
+    assert overflowing(page) <= 0
+    assert find_bad_texts(page) == []
+    assert find_faults(page) == []
+
+
+@pytest.mark.slow
+def test_hostile_names_are_shown_as_text(shared: Open) -> None:
+    """In tables, charts and the title; no script of a name has run."""
+    page = shared("runs")
+    assert page.title() == f"{NAMES[1]}, compared with {NAMES[0]}"
+    for label in NAMES:
+        assert page.locator("#table-bots tbody td", has_text=label).count() >= 1
+    assert page.locator("figure.chart", has_text=NAMES[0]).count() >= 1
+    assert page.locator("script").count() == len(
+        page.evaluate("[...document.scripts].filter(one => !one.textContent.startsWith('alert'))")
+    )
+
+
+@pytest.mark.slow
+def test_a_decided_game_opens_its_replay(shared: Open) -> None:
+    """From the table of games in which the change decided."""
+    page = shared("versions")
+    page.locator("#table-decided tbody a").first.click()
+    assert page.locator("#replay").is_visible()
+    assert "new/uniform/" in page.locator("#replay-title").inner_text()
+    page.keyboard.press("Escape")
+    page.locator("#replay").wait_for(state="hidden")
+
+
+@pytest.mark.slow
+def test_a_notebook_frame_draws_the_page(pages: Pages, open_page: Open, tmp_path: Path) -> None:
+    """In a sandbox without an origin."""
+    notebook = tmp_path / "notebook.html"
+    shown = frame_of(pages["runs"].read_text(), "Report", "40rem")
+    notebook.write_text(f"<!doctype html><html lang=en><title>n</title>{shown}")
+    frame = open_page(notebook).frame_locator("iframe")
+    frame.locator("figure.chart svg").first.wait_for()
+    frame.locator("#table-standings th button").first.wait_for()

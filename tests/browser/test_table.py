@@ -12,8 +12,7 @@ import pytest
 
 from arena.addons.table import session
 from arena.addons.table.server import write_page
-from tests.addons.table import Client, running
-from tests.addons.table.bots import BROKEN, HOSTILE, LOWEST
+from tests.addons.table import BROKEN, HOSTILE, LOWEST, Client, running
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here, start_command
 from tests.waiting import PATIENCE

@@ -19,8 +19,8 @@ from queue import SimpleQueue
 from random import Random
 from time import monotonic
 
-from tests.drill import FAULTS, Fault, copy_repository
-from tests.drill.fault import commit, compile_copy, is_caught, run_tests
+from tests.drill import Fault, commit, compile_copy, copy_repository, is_caught, run_tests
+from tests.drill.faults import FAULTS
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.drill.fault import Fault
+from tests.drill import Fault
 
 FAULTS = [
     Fault(
@@ -10,7 +10,7 @@ FAULTS = [
         "engine/view.py",
         "hand, row, taken = state.hands[seat],",
         "hand, row, taken = state.hands[state.to_act],",
-        "tests/rulebook/test_rules.py::test_r2_a_view_does_not_show_which_cards_the_opponent_holds",
+        "tests/rulebook/test_rules.py::test_r2_a_view_does_not_show_which_cards_are_removed_or_held",
     ),
     Fault(
         "a world whose hidden hand is not random",
@@ -31,7 +31,7 @@ FAULTS = [
         "engine/play.py",
         "int.from_bytes(drawn[_LUCK : 2 * _LUCK])",
         "int.from_bytes(drawn[:_LUCK])",
-        "tests/engine/test_play.py::test_both_seats_and_the_deal_have_luck_of_their_own",
+        "tests/engine/test_play.py::test_the_deal_and_both_seats_have_luck_of_their_own_by_their_address",
     ),
     Fault(
         "a late answer accepted",
@@ -45,7 +45,7 @@ FAULTS = [
         "arena/__main__.py",
         "        del sys.path[0]",
         "        pass",
-        "tests/packaging/test_wheel.py::test_they_work_in_a_folder_with_modules_of_its_own",
+        "tests/packaging/test_wheel.py::test_it_works_beside_modules_of_the_same_names_and_without_extras",
     ),
     Fault(
         "a link followed to the folder of all runs",
@@ -80,7 +80,7 @@ FAULTS = [
         "arena/tournament/config.py",
         "for name, value in given.items() if value is not None}",
         "for name, value in given.items() if value}",
-        "tests/cli/test_playing.py::test_the_seed_of_the_command_line_wins_over_the_configs",
+        "tests/cli/test_cli.py::test_the_config_yields_to_the_command_line_in_seed_and_pairs",
     ),
     Fault(
         "a flipped bit of a game not found",
@@ -130,7 +130,7 @@ FAULTS = [
         "arena/reports/front.py",
         'if headers.get("origin", origin) != origin:',
         'if headers.get("origin", "http:").partition(":")[0] != "http":',
-        "tests/addons/table/test_guard.py::test_another_origin_is_refused_everywhere",
+        "tests/addons/table/test_server.py::test_another_origin_is_refused_everywhere",
     ),
     Fault(
         "the bot's hand sent to the page",

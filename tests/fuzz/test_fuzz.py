@@ -6,7 +6,7 @@ import socket
 import tempfile
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.entries.resolve import resolve
@@ -14,68 +14,21 @@ from arena.lanes.evidence import Output
 from arena.lanes.host import Host, serve
 from arena.lanes.messages import End, New, encode, hello
 from engine import STANDARD
-from tests.fuzz import strategies, targets
-from tests.fuzz.campaign import campaign, seconds
+from tests.fuzz.__main__ import TARGETS, attempt, campaign, seconds
 
-
-def examples(most: int) -> settings:
-    """Return the settings of a test with so many examples, the same each time."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    return settings(
-        max_examples=most,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=slow,
-    )
+MOST = {"configs": 60, "specs": 60, "records": 40, "stores": 12, "answers": 8}
+"""How many inputs of each kind are tried, the same ones each time."""
 
 
 @pytest.mark.slow
-@given(strategies.configs)
-@examples(60)
-def test_a_config_is_read_or_refused(content: bytes) -> None:
-    """Its bots are resolved, too."""
-    with targets.bounded():
-        targets.try_config(content)
-
-
-@pytest.mark.slow
-@given(strategies.specs)
-@examples(60)
-def test_a_spec_is_resolved_or_refused(text: str) -> None:
-    """Also as the spec of a person."""
-    with targets.bounded():
-        targets.try_spec(text)
-
-
-@pytest.mark.slow
-@given(strategies.records)
-@examples(40)
-def test_a_record_is_judged_and_shown_or_refused(content: bytes) -> None:
-    """A judgement is a line of printable characters."""
-    with targets.bounded():
-        targets.try_records(content)
-
-
-@pytest.mark.slow
-@given(strategies.stores)
-@examples(12)
-def test_a_store_is_read_or_refused(changes: list[targets.Change]) -> None:
-    """By `verify`, and by a run that goes on."""
-    with targets.bounded():
-        targets.try_store(changes)
-
-
-@pytest.mark.slow
-@given(strategies.answers)
-@examples(8)
-def test_what_a_program_answers_is_played_or_a_fault(content: bytes) -> None:
-    """The fault has a kind, and evidence that can be kept."""
-    targets.try_answers(content)
+@pytest.mark.parametrize("name", TARGETS)
+def test_any_input_is_used_or_refused(name: str) -> None:
+    """Configs, specs, records, stores of runs that go on, and what a program answers."""
+    assert attempt(name, 0, MOST[name]) >= MOST[name]
 
 
 @given(st.lists(st.integers(1, 400), max_size=12))
-@examples(30)
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
 def test_our_host_reads_lines_in_whatever_pieces_they_come(cuts: list[int]) -> None:
     """Each message has one answer, with its id."""
     entry = resolve("uniform")

@@ -1,12 +1,16 @@
-"""Results are the tables of a run; a report is shown, saved, and taken apart into charts."""
+"""Results are the tables of a run: shown, saved, copied, and taken apart into charts."""
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import re
 import shutil
+import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -15,12 +19,16 @@ import pandas as pd
 import pytest
 
 import arena
+from arena.errors import ChangedBots
 from arena.library.rating import RunReport
+from arena.library.running import Interrupted
 from arena.store.folder import WINS, locate
 from arena.store.store import Store
-from tests.conftest import Once
+from tests.conftest import Once, run_here
 from tests.reports.runs import cup, make_store, report_of
+from tests.runs.test_extension import content
 from tests.stores import forge
+from tests.tiers import few
 
 HOSTILE = "<script>alert('x')</script>"
 TABLES = ("standings", "head_to_head", "win_types", *WINS, "games", "faults", "timings")
@@ -75,8 +83,8 @@ def test_a_column_has_one_type_whatever_its_values(folder: Path) -> None:
         assert table.dtypes.to_dict() == types[name], name
 
 
-def test_results_are_shown_as_a_table(folder: Path) -> None:
-    """In a terminal as `arena run` prints it, in a notebook as HTML in which labels are text."""
+def test_results_are_shown_as_a_table_and_a_folder_is_only_read(folder: Path) -> None:
+    """As `arena run` prints it, in a notebook as HTML; every byte and every file is as before."""
     results = arena.open(folder)
     lines = str(results).splitlines()
     assert lines[0] == "friday: 24 games"
@@ -86,10 +94,6 @@ def test_results_are_shown_as_a_table(folder: Path) -> None:
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
     assert html.count("<tr>") == 3
-
-
-def test_a_folder_is_only_read(folder: Path) -> None:
-    """Every byte and every file is as before, also where nothing can be written."""
     before = tree(folder)
     assert "run.sqlite-wal" not in before
     changed = folder.stat().st_mtime_ns
@@ -104,8 +108,8 @@ def test_a_folder_is_only_read(folder: Path) -> None:
     assert folder.stat().st_mtime_ns == changed  # no file came and went
 
 
-def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
-    """In either order of the bots; it says who won, why, and from which cards."""
+def test_a_game_says_who_won_why_and_from_which_cards(folder: Path) -> None:
+    """In either order of the bots; a forfeit has its kind, ply and message, or was by rule."""
     results = arena.open(folder)
     game = results.game("uniform", HOSTILE, pair=2, seat=1)
     assert game == results.game(HOSTILE, "uniform", pair=2, seat=0)
@@ -120,10 +124,6 @@ def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
     assert str(game).splitlines()[0] == f"seat 0: {HOSTILE}"
     assert str(game).splitlines()[-1] == game.ending
     assert game.record.replay().over
-
-
-def test_a_forfeit_says_why_the_game_ended(folder: Path) -> None:
-    """The kind, the ply and the message; a forfeit by rule was not played."""
     results = arena.open(folder)
     first = results.game("Faulty", "uniform", pair=0, seat=0)
     assert first.guilty == "Faulty"
@@ -273,7 +273,9 @@ def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most(bots: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_path: Path) -> None:
+def test_a_report_and_each_chart_are_saved_as_pages_or_markdown(
+    results: arena.Results, tmp_path: Path
+) -> None:
     """By the ending of the file; an earlier report is replaced, another file is kept."""
     report = results.report()
     report.save(tmp_path / "deep" / "page.html")
@@ -286,11 +288,6 @@ def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_
         with pytest.raises(arena.InputError, match=re.escape(str(tmp_path / name))):
             report.save(tmp_path / name)
     assert (tmp_path / "mine.md").read_text() == "mine"
-
-
-@pytest.mark.slow
-def test_every_chart_is_shown_and_saved_by_itself(results: arena.Results, tmp_path: Path) -> None:
-    """By its name, as a page without scripts; another file is kept."""
     charts = results.report().charts
     assert {"leads", "heat-map"} <= {*charts}
     for chart in charts.values():
@@ -316,3 +313,133 @@ def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
         empty.report()
     with pytest.raises(arena.InputError, match="run: no game has been played yet"):
         results.report(empty)
+
+
+BOTS: list[Any] = ["uniform", "greedy", Faulty]
+NOT_SAME = ("run.log", "timings.csv", "run.sqlite")
+
+
+def played(bots: list[Any], **more: Any) -> arena.Results:
+    how: dict[str, Any] = {"pairs": 3, "seed": 7, "max_faults": 2, "workers": 1}
+    how |= {"lane": "inproc", "progress": False}
+    return arena.run(bots, **how | more)
+
+
+@pytest.fixture(scope="module")
+def saved_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run with forfeits, some of them by rule."""
+    path: Path = tmp_path_factory.mktemp("copies") / "friday"
+    played(BOTS, out=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def in_memory() -> arena.Results:
+    """Return the results of the same run without a saved_run."""
+    return played(BOTS)
+
+
+def pickled(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing))
+
+
+def assert_same(one: arena.Results, other: arena.Results) -> None:
+    for name in (*TABLES, "verdicts", "unresolved"):
+        pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name))
+    assert (str(one), one.total) == (str(other), other.total)
+    assert one.game("greedy", "uniform", 1, 1) == other.game("greedy", "uniform", 1, 1)
+
+
+@pytest.mark.parametrize("make", few([pickled, copy.deepcopy, copy.copy], 0, 1))
+def test_a_copy_has_the_same_tables(
+    in_memory: arena.Results, make: Callable[[arena.Results], arena.Results]
+) -> None:
+    """Of results in memory, before and after the tables were made."""
+    assert_same(in_memory, make(in_memory))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("against", ["greedy", None])
+def test_a_comparison_is_copied(against: str | None) -> None:
+    """With its games, its verdict, and the differences of two versions."""
+    how: Any = {"against": against, "seed": 1, "max_pairs": 4, "progress": False}
+    comparison = arena.compare("denier", "uniform", **how)
+    for make in (pickled, copy.deepcopy):
+        again = make(comparison)
+        assert str(again) == str(comparison)
+        assert again.document() == comparison.document()
+        assert again.results.games.equals(comparison.results.games)
+        if against:
+            pd.testing.assert_frame_equal(again.differences, comparison.differences)
+
+
+def test_errors_reach_another_process(in_memory: arena.Results) -> None:
+    """With what they carry."""
+    changed = pickled(ChangedBots("results/friday", {"mine": ["sha256: there 1f, here 2e"]}))
+    assert changed.labels == ["mine"]
+    assert "mine: sha256" in str(changed)
+    interrupted = pickled(Interrupted(in_memory, "results/friday"))
+    assert interrupted.results.played == in_memory.played
+    assert "kept in results/friday/" in str(interrupted)
+
+
+@pytest.mark.slow
+def test_saved_results_are_the_folder_of_the_run(
+    saved_run: Path, in_memory: arena.Results, tmp_path: Path
+) -> None:
+    """The same files with the same bytes, and a store with the same content."""
+    in_memory.save(tmp_path / "deep" / "saved")
+    saved = tmp_path / "deep" / "saved"
+    names = sorted(path.relative_to(saved) for path in saved.rglob("*.*"))
+    assert names == sorted(path.relative_to(saved_run) for path in saved_run.rglob("*.*"))
+    for name in names:
+        same = (saved / name).read_bytes() == (saved_run / name).read_bytes()
+        assert same or name.name in NOT_SAME, name
+    assert content(saved) == content(saved_run)
+    assert [*pd.read_csv(saved / "timings.csv")["bot"]] == ["uniform", "greedy", "Faulty"]
+    done = run_here(tmp_path, "verify", str(saved), "--sample", "0")
+    assert (done.returncode, done.stderr) == (0, "")
+    with closing(sqlite3.connect(saved / "run.sqlite")) as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.slow
+def test_a_folder_with_anything_else_is_refused(
+    saved_run: Path, in_memory: arena.Results, tmp_path: Path
+) -> None:
+    """It is left as it is; one with these very games is written again."""
+    in_memory.save(tmp_path / "saved")
+    (tmp_path / "saved" / "standings.csv").unlink()
+    in_memory.save(tmp_path / "saved")
+    assert (tmp_path / "saved" / "standings.csv").exists()
+    for name, message in (("notes.txt", "something else"), ("games.csv", "something else")):
+        place = tmp_path / name
+        place.mkdir()
+        (place / name).write_text("mine")
+        with pytest.raises(arena.InputError, match=f"{place}: holds {message} than this run"):
+            in_memory.save(place)
+        assert [path.name for path in place.iterdir()] == [name]
+    other = played(["uniform", "greedy"], pairs=1)
+    before = {path: path.read_bytes() for path in saved_run.rglob("*.*")}
+    with pytest.raises(arena.InputError, match="holds other games than these; choose a new"):
+        other.save(saved_run)
+    assert {path: path.read_bytes() for path in saved_run.rglob("*.*")} == before
+    (tmp_path / "file").write_text("")
+    with pytest.raises(arena.InputError, match="file: holds something else"):
+        in_memory.save(tmp_path / "file")
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_from_what_was_saved(tmp_path: Path) -> None:
+    """An unfinished run leaves its games and no tables; then nothing is played twice."""
+    bots = ["uniform", "greedy"]
+    played(bots, out=tmp_path / "whole")
+    there = shutil.copytree(tmp_path / "whole", tmp_path / "there")
+    forge(there / "run.sqlite", "DELETE FROM games WHERE pair = 1")
+    arena.open(there).save(tmp_path / "saved")
+    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == ["run.log", "run.sqlite"]
+    assert played(bots, out=tmp_path / "saved").played == 6
+    for name in ("games.csv", "standings.csv", "report.html"):
+        paths = [tmp_path / saved_run / name for saved_run in ("saved", "whole")]
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert content(tmp_path / "saved") == content(tmp_path / "whole")

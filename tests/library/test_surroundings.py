@@ -1,13 +1,20 @@
-"""A run leaves the program that calls it as it was, and plays the same whatever that has done."""
+"""A run leaves its program as it was: a script, a notebook, pytest; and plays the same there."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import arena
+from tests import ROOT
 from tests.executors.test_local import run_python
 from tests.tiers import few
+from tests.waiting import PATIENCE, until
 
 PLAY = """
 import arena
@@ -217,3 +224,236 @@ def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, h
     if how in ("joblib", "dask"):
         pytest.importorskip({"joblib": "joblib", "dask": "distributed"}[how])
     printed(tmp_path, PLAY + ONE + CHILDREN[how])
+
+
+if TYPE_CHECKING:
+    from jupyter_client.blocking.client import BlockingKernelClient
+
+CELL = """
+from __future__ import annotations
+import arena
+from engine import Setup, View
+from arena.library.written import bundle
+
+class Base:
+    def __init__(self, setup: Setup) -> None:
+        self.rng = setup.rng
+"""
+SECOND_CELL = """
+class Mine(Base):
+    def choose(self, view: View):
+        return self.rng.choice(view.legal)
+
+old = Mine
+
+class Mine(Base):
+    def choose(self, view: View):
+        return view.legal[0]
+
+class Alone:
+    def __init__(self, setup):
+        assert Setup
+
+    def choose(self, view):
+        return view.legal[0]
+"""
+
+PLAYING = [
+    "assert b'from engine import Setup' in bundle(Alone).source",
+    "assert b'uses \\'Base\\' of its module' in bundle(Mine).source",
+    "assert not len(arena.run([Alone, 'greedy'], pairs=1).faults)",
+    "results = arena.run([Mine, ('old', old), 'greedy'], pairs=1)",
+    "assert not len(results.faults), results.faults",
+    "games = [results.game(label, 'greedy') for label in ('Mine', 'old')]",
+    "assert games[0].record.actions != games[1].record.actions",
+]
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Iterator[tuple[Any, BlockingKernelClient]]:
+    """A kernel and its client; the working folder is the test's."""
+    from jupyter_client.manager import start_new_kernel
+
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    manager, client = start_new_kernel(
+        startup_timeout=PATIENCE, kernel_name="python3", cwd=str(tmp_path), env=environment
+    )
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def count(folder: Path) -> int:
+    """Return how many games a run has played, which may be just about to begin."""
+    try:
+        return arena.open(folder).played
+    except arena.InputError:
+        return 0
+
+
+def run_cell(client: BlockingKernelClient, text: str) -> dict[str, Any]:
+    """Run a cell, and return the kernel's reply."""
+    reply: dict[str, Any] = client.execute_interactive(
+        text, timeout=PATIENCE, output_hook=lambda _: None
+    )
+    return reply["content"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.slow
+def test_classes_of_cells_play(kernel: tuple[Any, BlockingKernelClient]) -> None:
+    """Also the one that a later class of the same name has replaced."""
+    _, client = kernel
+    for cell in (CELL, SECOND_CELL):
+        assert run_cell(client, cell)["status"] == "ok"
+    for cell in PLAYING:
+        content = run_cell(client, cell)
+        assert content["status"] == "ok", content
+
+
+@pytest.mark.slow
+def test_the_interrupt_button_keeps_what_was_played(
+    kernel: tuple[Any, BlockingKernelClient], tmp_path: Path
+) -> None:
+    """The kernel goes on, the exception has the results, and so has the folder."""
+    manager, client = kernel
+    assert run_cell(client, CELL)["status"] == "ok"
+    long = "arena.run(['uniform', 'greedy'], pairs=100_000, out='long')"
+    client.execute(long, stop_on_error=False)  # else what comes next may be aborted, too
+
+    folder = tmp_path / "long"
+    until(lambda: count(folder) or client.shell_channel.msg_ready())
+    assert count(folder), client.get_shell_msg(timeout=PATIENCE)
+    manager.interrupt_kernel()
+    reply = client.get_shell_msg(timeout=PATIENCE)
+    while reply["content"].get("status") != "error":
+        reply = client.get_shell_msg(timeout=PATIENCE)
+    assert reply["content"]["ename"] == "Interrupted"
+    check = "import sys; assert sys.last_value.results.played == arena.open('long').played > 0"
+    content = run_cell(client, check)
+    assert content["status"] == "ok", content
+
+
+CONFTEST = """
+import pytest
+
+class Fixed:
+    def __init__(self, setup):
+        pass
+
+    def choose(self, view, /):
+        assert view.legal  # pytest writes this anew
+        return view.legal[0]
+
+@pytest.fixture
+def made():
+    class Local(Fixed):
+        last = False
+
+    return Local
+"""
+BESIDE = '''\
+"""A module in the folder of the tests.
+
+>>> class InDocstring(Beside):
+...     def choose(self, view, /):
+...         return pick(view)
+>>> import arena
+>>> print(arena.play(InDocstring, Beside).fault)
+None
+"""
+
+INDEX = 1
+
+def pick(view):
+    return view.legal[INDEX % len(view.legal)]
+
+class Beside:
+    def __init__(self, setup):
+        pass
+
+    def choose(self, view, /):
+        return pick(view)
+'''
+TEST = """
+import arena
+import pytest
+from beside import Beside
+from conftest import Fixed
+
+class Mine:
+    def __init__(self, setup, depth=1):
+        self.depth = depth
+
+    def choose(self, view, /):
+        assert self.depth == 1
+        return view.legal[-1]
+
+class Broken:
+    assert __name__ == "test_mine", "not in a test"
+
+    def choose(self, view, /):
+        return view.legal[-1]
+"""
+PLAYS = """
+def test_they_play(made):
+    assert arena.play(Mine, made).fault is None
+
+def test_what_does_not_load_is_an_error():
+    with pytest.raises(arena.InputError, match="'python:Broken': .*not in a test") as caught:
+        arena.play(Broken, "greedy")
+    assert "in Broken\\n" in caught.value.__notes__[0]
+"""
+RUNS = """
+def test_tables_and_comparisons(made):
+    results = arena.run([Mine, Beside, Fixed, made, "greedy"], pairs=1, progress=False)
+    assert (len(results.games), len(results.faults)) == (20, 0)
+    compared = arena.compare(Mine, Beside, max_pairs=4, progress=False)
+    assert len(compared.results.faults) == 0
+
+@pytest.mark.parametrize("call", [arena.run, lambda bots: arena.compare(*bots)])
+def test_no_call_makes_a_table_of_forfeits(call):
+    for bots, reason in (
+        (["greedy", Broken], "not in a test"),
+        (["greedy", {"bot": Mine, "params": {"width": 1}}], "the bot takes depth"),
+        (["greedy", Mine.choose], "the bot takes view"),
+        (["greedy", lambda setup: Mine(setup)], "a lambda has no name"),
+    ):
+        with pytest.raises(arena.InputError, match=reason):
+            call(bots)
+"""
+
+
+def passed(folder: Path, test: str, *options: str) -> int:
+    """Run the tests of a user in a folder, and return how many have passed.
+
+    Fails, with what was printed, if one has failed.
+    """
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "beside.py").write_text(BESIDE)
+    (folder / "test_mine.py").write_text(TEST + test)
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    done = run_python(*words, folder=folder)
+    found = re.search(r"^(\d+) passed(?:, \d+ warnings?)? in ", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return int(found[1])
+
+
+@pytest.mark.slow
+def test_the_tests_of_a_user_play_with_classes_of_their_own(tmp_path: Path) -> None:
+    """Of the test, and of a fixture, which is built on one of conftest.py."""
+    assert passed(tmp_path, PLAYS, "-p", "no:xdist") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    few([(), ("-n", "2"), ("--import-mode=importlib",)], 0, 1),
+    ids=["one", "xdist", "importlib"],
+)
+def test_so_do_tests_of_tables_and_comparisons(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """In one process and in those of pytest-xdist, however pytest imports the tests.
+
+    Classes of a module beside them and of its docstring play, too.
+    """
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    assert passed(tmp_path, PLAYS + RUNS, "--doctest-modules", *options) == 6

@@ -191,11 +191,17 @@ def test_what_needs_more_is_held(thing: Any, reason: str) -> None:
 
 
 def test_what_is_used_of_a_module_is_part_of_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another value, another bot; also what a closure holds."""
+    """Another value, another bot, also in a closure; what is no class or function is refused."""
     before = bundle(Weighs)
     monkeypatch.setitem(WEIGHTS, "take", 2.5)
     assert bundle(Weighs) != before
     assert bundle(closure(1)) != bundle(closure(2))
+    for thing, reason in (
+        (lambda setup: First(setup), "a lambda has no name; write it with def"),
+        (functools.partial(First, depth=2), "'partial': an object; only a class or a function"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            bundle(thing)
 
 
 def test_a_module_beside_the_program_is_not_imported_by_workers(
@@ -215,16 +221,6 @@ def test_a_module_beside_the_program_is_not_imported_by_workers(
     for thing, name in ((module.One, b"mine_beside"), (module.Two, b"this")):
         assert b"it uses '%s' of a module that is not installed" % name in bundle(thing).source
     monkeypatch.delitem(sys.modules, "this")
-
-
-def test_what_is_neither_a_class_nor_a_function_is_refused() -> None:
-    """In one line, with its name."""
-    for thing, reason in (
-        (lambda setup: First(setup), "a lambda has no name; write it with def"),
-        (functools.partial(First, depth=2), "'partial': an object; only a class or a function"),
-    ):
-        with pytest.raises(InputError, match=reason):
-            bundle(thing)
 
 
 def test_a_held_bot_plays_here_and_a_line_says_so(tmp_path: Path) -> None:

@@ -245,18 +245,16 @@ def test_who_does_not_read_the_answer_is_closed() -> None:
         until(lambda: not listener.server.server_state.connections)
 
 
-def test_noise_after_an_answer_leaves_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """The rest of a body that nobody reads is no HTTP: that connection ends."""
+def test_noise_after_an_answer_has_no_line_and_a_fault_has_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The rest of a body that nobody reads is no HTTP: that connection ends; so does who asks."""
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     with answering(PlainTextResponse("ok")) as listener, listener.connect(head) as one:
         assert one.recv(1 << 16).startswith(listener.answer)
         one.sendall(b"no chunk\r\n")
         until(lambda: not listener.server.server_state.connections)
     assert capsys.readouterr().err == ""
-
-
-def test_a_fault_of_the_arena_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also for who asks."""
 
     async def fails(_scope: Scope, _receive: Receive, _send: Send) -> None:
         raise RuntimeError("two\nlines")

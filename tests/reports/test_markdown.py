@@ -89,9 +89,12 @@ BOT, GAMES = Column("bot", "Bot"), Column("games", "Games", "count")
 
 
 def test_every_hostile_label_is_text_in_its_cell() -> None:
-    """Whatever Markdown, HTML and GitHub make of its characters elsewhere."""
+    """And no person, issue or address, which GitHub would link whether it is escaped or not."""
     rows = cells(to_markdown(table_of([(label, 7) for label in HOSTILE], BOT, GAMES)))
     assert rows == [["Bot", "Games"], *([shown(label), "7"] for label in HOSTILE)]
+    written = to_markdown(make_report(Text(["@team #1 https://example.org www.example.org :+1:"])))
+    for taken in ("@team", "#1", "https://", "www.", ":+1:"):
+        assert taken not in written
 
 
 @pytest.mark.slow
@@ -114,13 +117,6 @@ def test_a_hostile_text_is_a_paragraph_a_title_and_a_summary(text: str) -> None:
     assert texts == [shown(text), shown(text), "Section", shown(text)]
 
 
-def test_nothing_is_taken_for_a_person_an_issue_or_an_address() -> None:
-    """GitHub would notify or link it, whether it is escaped or not."""
-    written = to_markdown(make_report(Text(["@team #1 https://example.org www.example.org :+1:"])))
-    for taken in ("@team", "#1", "https://", "www.", ":+1:"):
-        assert taken not in written
-
-
 def test_numbers_are_written_for_people_with_their_intervals() -> None:
     """Elo and its ends are one column; what has no value anywhere is left out."""
     columns = [
@@ -140,13 +136,17 @@ def test_numbers_are_written_for_people_with_their_intervals() -> None:
     ]
 
 
-def test_long_tables_are_cut_and_say_so() -> None:
+def test_long_tables_are_cut_and_say_so_but_for_the_glossary() -> None:
     """The note of the table comes after it; a table without rows is left out."""
     rows = [(f"b{number}", number) for number in range(1234)]
     written = to_markdown(table_of(rows, BOT, GAMES, note="games.csv has all."))
     assert len(cells(written)) == MOST_ROWS + 1
     assert f"The first {MOST_ROWS} of 1,234 rows.\n\ngames.csv has all.\n" in written
     assert "Bots" not in to_markdown(table_of([], BOT, GAMES))
+    rows = [(f"figure {number}", number) for number in range(MOST_ROWS + 9)]
+    written = to_markdown(make_report(Table("glossary", "Figures", (BOT, GAMES), rows)))
+    assert len(cells(written)) == 1 + len(rows)
+    assert "The first" not in written
 
 
 def test_the_first_cell_of_a_row_leads_to_a_page_beside_the_report() -> None:
@@ -155,14 +155,6 @@ def test_the_first_cell_of_a_row_leads_to_a_page_beside_the_report() -> None:
     table = Table("bots", "Bots", (BOT, GAMES), [(bot, 3) for bot in "abcde"], links)
     rows = [line for line in to_markdown(make_report(table)).splitlines() if "| 3 |" in line]
     assert rows == ["| [a](./a.html) | 3 |", *(f"| {bot} | 3 |" for bot in "bcde")]
-
-
-def test_the_glossary_is_never_cut() -> None:
-    """The figures of the last tables have their sentences, too."""
-    rows = [(f"figure {number}", number) for number in range(MOST_ROWS + 9)]
-    written = to_markdown(make_report(Table("glossary", "Figures", (BOT, GAMES), rows)))
-    assert len(cells(written)) == 1 + len(rows)
-    assert "The first" not in written
 
 
 def test_code_stays_code() -> None:

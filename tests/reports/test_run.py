@@ -327,14 +327,9 @@ def test_the_glossary_has_a_sentence_for_every_figure(report: Report) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_games_give_the_same_bytes(store: Store) -> None:
-    """However often the page is made."""
+def test_the_same_games_give_the_same_bytes_and_names_are_text(store: Store) -> None:
+    """However often; a label with a tag in it is only text, or data that has no tags."""
     assert page_of(CUP, store) == page_of(CUP, store)
-
-
-@pytest.mark.slow
-def test_names_are_text_everywhere() -> None:
-    """A label with a tag in it is in the page only as text, or in data that has no tags."""
     named = cup(HOSTILE, 4)
     page = page_of(named, make_store(named))
     assert "<script>alert" not in page
@@ -362,8 +357,8 @@ def test_a_row_has_its_text_its_number_and_its_link() -> None:
     assert second == '<tr><th scope="row">c<td data-v="0.5">50.0 %<td>8'
 
 
-def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:
-    """With the wins of both bots, which the file has in two rows."""
+def test_every_pairing_is_in_the_table_and_has_a_verdict_once(report: Report, files: Files) -> None:
+    """With the wins of both; the map has both directions, and what is shown is never 0 or 1."""
     facts = files.tables.head_to_head.frame.set_index(["bot", "opponent"])
     shown = table(report, "head_to_head")
     names = [column.name for column in shown.columns]
@@ -375,12 +370,6 @@ def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> Non
         assert cells["city_wins"] == facts.loc[row[0], row[1]]["city_wins"]
         assert cells["city_losses"] == theirs["city_wins"]
         assert cells["forfeits"] == theirs["forfeit_wins"]
-
-
-def test_each_two_bots_have_a_verdict_once_and_the_map_has_both_directions(
-    report: Report, files: Files
-) -> None:
-    """What is shown is never 0 or 1."""
     labels = [*files.tables.standings["bot"]]
     facts = files.tables.verdicts.frame.set_index(["bot", "opponent"])
     for cell in score_map(report).cells:
@@ -461,8 +450,8 @@ def test_every_form_of_run_has_a_report(form: str) -> None:
         assert len(decided) == 0 or len(reasons) >= 2
 
 
-def test_a_single_game_has_a_report_too() -> None:
-    """A run that was stopped after half a pair."""
+def test_a_report_of_half_a_pair_or_without_a_take_says_so() -> None:
+    """A run that was stopped has one, too; a chart is never only a heading."""
     two = cup(["a", "b"], 1)
     whole = make_store(two)
     one = Store(None)
@@ -472,6 +461,17 @@ def test_a_single_game_has_a_report_too() -> None:
     assert made.summary[0] == "b and a are not told apart."
     assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
+    made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))
+    assert "takes" not in {table.name for table in made.tables()}
+    assert "\nNo card was taken.\n" in to_markdown(made)
+    margins = [
+        Margin(0, -9, 1),
+        Margin(0, 4, 2),
+        Margin(1, 1, 1),
+        Margin(2, -2, 5),
+        Margin(3, 4, 1),
+    ]
+    assert [*_least_leads(margins)] == [(1, 1), (2, 2), (0, 4), (3, 4)]
 
 
 def test_a_report_begins_with_its_headline(report: Report, store: Store, files: Files) -> None:
@@ -491,19 +491,14 @@ def test_a_report_begins_with_its_headline(report: Report, store: Store, files: 
 
 
 @pytest.mark.slow
-def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
-    """Once it has ended; before that there is no end to tell of."""
+def test_a_run_says_whether_it_has_found_out_and_whom_it_leaves_out() -> None:
+    """Once it has ended; a bot with too many faults is named, and the others are compared."""
     until = FORMS["until"]
     store = games_of("until", until)
     made, files = report_of(until, store)
     assert "Not resolved after 11 pairs, with 5 at most in a pairing: a and b" in made.summary[1]
     begun = make_report(until, store, files, state="not finished: 22 of 40 games")
     assert "esolved after" not in " ".join(begun.summary)
-
-
-@pytest.mark.slow
-def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
-    """It is named, and nothing is said of its strength; the others are compared."""
     places = [(number, pair, seat) for number in (0, 1) for pair in range(20) for seat in (0, 1)]
     three = cup(["a", "b", "c"], 20, max_faults=3)
     late = Fault("timeout", "never")
@@ -511,13 +506,6 @@ def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     first, more, *_ = report_of(three, store)[0].summary
     assert first.startswith("b ")
     assert more.endswith("Left out, because of faults in its games: a.")
-
-
-def test_a_run_without_a_take_says_so() -> None:
-    """A chart is never only a heading."""
-    made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))
-    assert "takes" not in {table.name for table in made.tables()}
-    assert "\nNo card was taken.\n" in to_markdown(made)
 
 
 def test_the_line_of_takes_has_every_action(report: Report) -> None:
@@ -529,18 +517,6 @@ def test_the_line_of_takes_has_every_action(report: Report) -> None:
         for series in lines(shown, "takes").series:
             assert [x for x, _ in series.points] == [*range(1, int(str(most)) + 1)]
             assert sum(y for _, y in series.points) == pytest.approx(100, abs=0.5)
-
-
-def test_the_closest_games_are_those_with_the_least_lead() -> None:
-    """Of each pairing one, in the order of the leads and not of the pairings."""
-    margins = [
-        Margin(0, -9, 1),
-        Margin(0, 4, 2),
-        Margin(1, 1, 1),
-        Margin(2, -2, 5),
-        Margin(3, 4, 1),
-    ]
-    assert [*_least_leads(margins)] == [(1, 1), (2, 2), (0, 4), (3, 4)]
 
 
 @pytest.mark.slow

@@ -1,20 +1,231 @@
-"""The standings of a report say what is known, and of whom nothing is."""
+"""The first screen, the standings and the key figures of a report say what is known."""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
+from functools import cache
+from html import unescape
 from typing import Any
 
 import pandas as pd
+import pytest
 
+from arena.differences.comparison import find_compared
+from arena.differences.run_files import Files, make_files
+from arena.lanes.faults import Fault
 from arena.reports.blocks import Report, Section, Text
 from arena.reports.drawing import Mark, Row, Rows, draw
-from arena.reports.standings_section import standings_section
+from arena.reports.html import to_html
+from arena.reports.ladder import ENDINGS, Ladder
+from arena.reports.run_report import make_report, suggest_next
+from arena.reports.standings_section import bots_section, standings_section
 from arena.store.columns import Columns
 from arena.tables.findings import Findings, Unbounded
-from arena.tables.summary import Names
+from arena.tables.headline import headline_of, say_order
+from arena.tables.losses import JudgedTables
+from arena.tables.summary import Names, plain_rows
 from arena.tables.table_columns import STANDINGS
+from arena.tournament.stop import Sprt
+from engine import Rules
+from tests.reports.runs import cup, make_store, report_of
+
+TWELVE = cup([f"bot_{letter}" for letter in "abcdefghijkl"], 4)
+
+
+@cache
+def report_of_twelve() -> tuple[Report, Files]:
+    """Return the report of twelve bots, and their files: for reading."""
+    return report_of(TWELVE, make_store(TWELVE))
+
+
+def ladder_of(report: Report) -> Ladder:
+    """Return the rows of the first screen."""
+    assert report.opening
+    assert report.opening.ladder
+    return report.opening.ladder
+
+
+def first_screen(report: Report) -> str:
+    """Return the text of the first screen and of the contents, without axes and hidden parts."""
+    page = to_html(report)
+    body = page[page.index('<section class="hero"') : page.index("<main")]
+    axis = '<span class="ticks">.*?</span></div>'
+    shown = re.sub(rf"<(title|details|style).*?</\1>|{axis}", " ", body, flags=re.S)
+    return unescape(re.sub(r"<[^>]*>", " ", shown)).replace("\u00a0", " ")
+
+
+@pytest.mark.slow
+def test_a_row_says_what_the_standings_say() -> None:
+    """Rank, Elo and score; the parts of the bar are the games, wins first, and fill it."""
+    report, files = report_of_twelve()
+    rungs = ladder_of(report).rungs
+    rows = plain_rows(files.tables.standings)
+    assert [rung.bot for rung in rungs] == [row["bot"] for row in rows]
+    for rung, row in zip(rungs, rows, strict=True):
+        assert (rung.rank, rung.elo, rung.score) == (row["rank"], f"{row['elo']:.0f}", row["score"])
+        games = {part.shape: round(part.width * row["games"] / 100, 1) for part in rung.parts}
+        wins = {f"{kind}-won": row[column] for kind, (_, column, _) in ENDINGS.items()}
+        losses = {f"{kind}-lost": row[column] for kind, (_, _, column) in ENDINGS.items()}
+        asked = {**wins, "draw": row["draws"], **losses}
+        assert games == {shape: count for shape, count in asked.items() if count}
+        ends = [0.0, *(part.start + part.width for part in rung.parts)]
+        starts = [*(part.start for part in rung.parts), 100.0]
+        assert starts == pytest.approx(ends, abs=0.01)
+        assert rung.low <= rung.dot <= rung.high
+
+
+def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
+    """Its dot and its bar are where those of the page are, by half a character at most."""
+    report, _ = report_of_twelve()
+    assert report.opening
+    lines = [*report.opening.lines()]
+    assert all(len(text + bar) <= 80 for text, bar in lines)
+    assert " ".join(text.strip() for text, _ in lines[1:3]).startswith(report.opening.sentence)
+    rows = [(text, bar) for text, bar in lines if bar]
+    for rung, (text, bar) in zip(ladder_of(report).rungs, rows, strict=True):
+        axis = text[31:44]
+        assert f"{rung.rank:>4}  {rung.bot:<18} {rung.elo:>5} " == text[:31]
+        assert axis.index("o") == pytest.approx(12 * rung.dot / 100, abs=0.5)
+        assert axis.strip("- o") == ""
+        assert len(axis.strip()) == pytest.approx(1 + 12 * (rung.high - rung.low) / 100, abs=1)
+        assert len(bar) == 20
+        city = sum(part.width for part in rung.parts if part.shape == "city-won")
+        assert text[45:] == f"{rung.score:>6.1%} {city / 100:>6.1%}  "
+        for part in rung.parts:
+            kind, _, side = part.shape.partition("-")
+            letter = kind[0].upper() if side == "won" else kind[0]
+            assert bar.count(letter) == pytest.approx(part.width / 5, abs=1)
+
+
+def test_a_rung_is_where_its_elo_is_with_losses_opposite_to_wins() -> None:
+    """Two grid lines are a step of Elo apart; wins and losses of a kind meet."""
+    report, _ = report_of_twelve()
+    for rung in ladder_of(report).rungs:
+        won = [part.shape.removesuffix("-won") for part in rung.parts if "-won" in part.shape]
+        lost = [part.shape.removesuffix("-lost") for part in rung.parts if "-lost" in part.shape]
+        assert won == [kind for kind in ENDINGS if kind in won]
+        assert lost == [kind for kind in reversed(ENDINGS) if kind in lost]
+    report, files = report_of_twelve()
+    ladder = ladder_of(report)
+    (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"].tolist()
+    wide = (ladder.ticks[1][0] - ladder.ticks[0][0]) / ladder.step
+    assert int(ladder.ticks[1][1]) - int(ladder.ticks[0][1]) == ladder.step
+    assert first.dot - last.dot == pytest.approx(wide * (elos[0] - elos[-1]), abs=0.1)
+
+
+def test_the_first_screen_of_twelve_bots_is_short() -> None:
+    """It has at most 120 words and 40 numbers, in all three things and the contents."""
+    text = first_screen(report_of_twelve()[0])
+    numbers = re.findall(r"\d[\d,.]*", re.sub(r"bot_\w", "bot", text))
+    assert 30 < len(re.findall(r"[A-Za-z_]+", text)) <= 120
+    assert 36 <= len(numbers) <= 40
+
+
+@pytest.mark.slow
+def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() -> None:
+    """With as many pairs as would tell; a person can paste the command."""
+    sure = cup(["a", "b"], 20, stop=Sprt(0, 30, 0.05, 0.05, 20))
+    report, _ = report_of(sure, make_store(sure))
+    assert report.opening
+    task, command = report.opening.task, report.opening.command
+    assert not report.opening.continues
+    assert (task, command) == ("Challenge the stronger one", "arena compare ./my_bot.py a=uniform")
+    undecided = cup(["a", "b", "c"], 20, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20))
+    report, files = report_of(undecided, make_store(undecided))
+    found = files.tables.comparison
+    assert found is not None
+    further = find_compared(found).further_pairs
+    assert report.opening
+    assert further
+    assert report.opening.task == "Play on"
+    assert report.opening.continues
+    (pairs,) = re.findall(r"--max-pairs (\d+)", report.opening.command)
+    assert found.evidence.pairs + further <= int(pairs) < found.evidence.pairs + further + 100
+
+
+@pytest.mark.parametrize("word", ["apart", "leans", "open"])
+@pytest.mark.parametrize("bots", [2, 3, 4, 30])
+def test_the_sentence_has_25_words_at_most(bots: int, word: str) -> None:
+    """Whatever is known of the first ones."""
+    order = [f"bot_{number}" for number in range(bots)]
+    for ahead in range(bots):
+        if (ahead == 1) <= (word == "apart"):
+            said = say_order(order, word, ahead)
+            assert len(said.split()) <= 25
+            assert said.startswith("bot_0 ")
+
+
+@pytest.mark.slow
+def test_the_top_is_the_least_one_that_is_apart_from_all_below() -> None:
+    """Every two bots of which the sentence says so have that verdict."""
+    four = cup(["a", "b", "c", "d"], 60)
+    report, files = report_of(four, make_store(four))
+    found = headline_of(four, files.tables, files.counts, finished=True)
+    apart = {
+        (row["bot"], row["opponent"])
+        for row in plain_rows(files.tables.verdicts)
+        if row["verdict"] == "apart"
+    }
+    splits = [
+        count
+        for count in range(1, 4)
+        if all((a, b) in apart for a in found.order[:count] for b in found.order[count:])
+    ]
+    assert found.ahead == min(splits, default=0)
+    assert report.opening
+    assert report.opening.sentence == found.sentence() == report.summary[0][: len(found.sentence())]
+
+
+@pytest.mark.slow
+def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None:
+    """And its bar is hatched by as much; nothing is said where nobody forfeits."""
+    three = cup(["a", "b", "c"], 20, max_faults=3)
+    late = Fault("timeout", "no answer in 2 s")
+    places = {(number, pair, 0): late for number in (0, 1) for pair in range(20)}
+    report, files = report_of(three, make_store(three, faults=places))
+    assert report.opening
+    (one,) = report.opening.forfeiting
+    forfeits = files.tables.standings.frame.set_index("bot").loc["a", "forfeits"]
+    assert one.bot == "a"
+    assert one.said == f"forfeits {forfeits} of 80 games: timeout: no answer in 2 s"
+    assert one.link in {replay.id for replay in report.replays()}
+    rung = next(rung for rung in ladder_of(report).rungs if rung.bot == "a")
+    (hatched,) = (part for part in rung.parts if part.shape == "forfeit-lost")
+    assert hatched.width == pytest.approx(100 * forfeits / 80, abs=0.01)
+    page = to_html(report)
+    assert page.index("forfeits 40 of 80") < page.index('class="rungs"')
+    assert "forfeit" not in first_screen(report_of_twelve()[0])
+
+
+@pytest.mark.slow
+def test_an_end_that_is_not_known_is_at_the_edge() -> None:
+    """A bot that won every game has no upper end: its line leaves the chart."""
+    two = cup(["a", "b"], 6)
+    report, files = report_of(two, make_store(two))
+    standings = files.tables.standings
+    assert ladder_of(report).rungs[0].high < 100
+    standings["elo_high"][0] = math.nan
+    made = make_report(two, make_store(two), files)
+    assert ladder_of(made).rungs[0].high == 100
+
+
+def test_what_to_do_next_is_a_command_that_names_the_bots() -> None:
+    """Two that are not apart are compared, else the first one is challenged."""
+    run = cup(["a", "b"], 2)
+    _, files = report_of(run, make_store(run))
+    found = headline_of(run, files.tables, files.counts, finished=True)
+    top = found.top
+    assert top
+    two = f"{top.bot}=uniform {top.second}=uniform"
+    assert suggest_next(run, found) == ("Settle first place", f"arena compare {two}")
+    apart = replace(found, top=top._replace(verdict=top.verdict._replace(word="apart")))
+    first = f"arena play ./my_bot.py {top.bot}=uniform"
+    assert suggest_next(run, apart) == ("Challenge the first", first)
+    assert suggest_next(cup(["a", "b"], 2, rules=Rules(set_bonus=0)), found) == ("", "")
+    assert suggest_next(run, replace(found, top=None)) == ("", "")
+
 
 ROWS = {
     "bot": ["x", "a", "b", "broken"],
@@ -44,8 +255,8 @@ def section() -> Section:
     return standings_section(Columns.of(table), Columns(LEADS), FOUND, None)
 
 
-def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
-    """In a paragraph below the table, which has no upper end and no Elo for them."""
+def test_an_unbeaten_bot_and_one_without_a_rating_are_named_and_drawn() -> None:
+    """No upper end, no Elo: a paragraph says so, and the interval goes to the edge."""
     notes = [block.paragraphs for block in section().blocks if isinstance(block, Text)]
     assert notes == [
         [
@@ -53,17 +264,6 @@ def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
             "x is unbeaten: its Elo is at least 2040.",
         ]
     ]
-
-
-def leads() -> Rows:
-    """Return the chart of leads of that section."""
-    (chart,) = Report("r", [], [section()]).charts()
-    assert isinstance(chart, Rows)
-    return chart
-
-
-def test_an_interval_without_an_end_goes_to_the_edge() -> None:
-    """And its words say that the end is missing."""
     first, second = leads().rows
     assert first.marks == [Mark(870.0, 530.0, None, "apart")]
     assert first.said.startswith("+870 Elo ahead of a, 95 %: at least 530; ")
@@ -71,14 +271,17 @@ def test_an_interval_without_an_end_goes_to_the_edge() -> None:
     drawn = draw(leads(), Names({}))
     assert 'x2="100.0%"' in drawn[: drawn.index("20 Elo ahead of b")]
     assert 'x2="100.0%"' not in drawn[drawn.index("20 Elo ahead of b") :]
-
-
-def test_the_leads_have_their_interval_and_what_may_be_said() -> None:
-    """In the order of the standings; a probability is never 1, and the sign is the verdict."""
     facts = [(row.name, row.value, row.marks[0].sign, row.strong) for row in leads().rows]
     assert facts == [("x", "above 99.9 %", "apart", True), ("a", "86.0 %", "open", False)]
     assert {*leads().signs} == {"apart", "open"}
     assert "Apart: 1 of 2." in leads().meaning
+
+
+def leads() -> Rows:
+    """Return the chart of leads of that section."""
+    (chart,) = Report("r", [], [section()]).charts()
+    assert isinstance(chart, Rows)
+    return chart
 
 
 def test_an_outlier_does_not_squeeze_the_chart() -> None:
@@ -97,3 +300,36 @@ def test_an_outlier_does_not_squeeze_the_chart() -> None:
     assert [*re.findall('class="tick.*?</span>', near)] == [
         *re.findall('class="tick.*?</span>', drawn)
     ]
+
+
+CUP = cup(["a", "b", "c"], pairs=10)
+
+
+@pytest.fixture(scope="module")
+def files() -> Files:
+    return make_files(CUP, make_store(CUP))
+
+
+def figures(files: Files, timings: Columns | None = None) -> list[dict[str, object]]:
+    """Return the rows of the table by the names of their columns."""
+    section = bots_section(files.tables.standings, files.wins().takes, timings, JudgedTables())
+    (table,) = section.blocks
+    names = [column.name for column in table.columns]  # type: ignore[union-attr]
+    return [dict(zip(names, row, strict=True)) for row in table.rows]  # type: ignore[union-attr]
+
+
+def test_every_bot_has_a_row_of_key_figures(files: Files) -> None:
+    """In the order of the standings; a bot without a measured time has an empty cell."""
+    standings, takes = files.tables.standings.frame, files.wins().takes.frame
+    rows = figures(files)
+    assert [row["bot"] for row in rows] == standings["bot"].tolist()
+    for row, bot in zip(rows, standings.itertuples(), strict=True):
+        assert row["score"] == bot.score
+        assert row["won_city"] == bot.city_wins / bot.games
+        assert row["lost_forfeit"] == bot.forfeits / bot.games
+        (own,) = takes[(takes["bot"] == bot.bot) & takes["round"].isna()].itertuples()
+        assert (row["take_cards"], row["take_gain"]) == (own.cards, own.gain)
+    assert "cpu_mean" not in figures(files)[0]
+    timings = Columns.of(pd.DataFrame({"bot": ["b"], "cpu_mean": [0.5]}))
+    shown = {row["bot"]: row["cpu_mean"] for row in figures(files, timings)}
+    assert shown == {"a": None, "b": 0.5, "c": None}

@@ -22,8 +22,7 @@ from arena.tournament.schedule import Fixture
 from engine import Record
 from engine.play import Draw
 from engine.state import random_deal
-from tests.addons.table import Client, running
-from tests.addons.table.bots import BROKEN, LOWEST, SLEEPER
+from tests.addons.table import BROKEN, LOWEST, SLEEPER, Client, running
 from tests.addons.table.test_human import command, expected
 from tests.conftest import Arena
 from tests.waiting import until

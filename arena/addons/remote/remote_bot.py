@@ -7,7 +7,6 @@ does, no decision is made twice: each request has a key, and a repeated one gets
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -49,7 +48,7 @@ class RemoteBot(BotProcess):
         self.latency = 0.0
         self.room = Room(Held())  # nothing is known of what it uses
         self.room.games = MOST_GAMES
-        self._process: subprocess.Popen[bytes] | None = None  # there is none, and no output
+        self._process = None  # it has no process, and no output
         self._pipes = Pipes(None)
         self._session: Session | None = None
 

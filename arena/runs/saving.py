@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from arena.store.database import FRESH, NAME
 from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
+from arena.store.sqlite_file import connect
 from arena.store.store import Store
 from arena.tournament.plan import Played
 from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
@@ -259,7 +259,7 @@ def copy_store(store: Store, path: Path) -> None:
     """Copy the games of a store to a file in which a run can continue."""
     with replacing(path, part_of(path)) as part:
         store.copy_to(part)
-        with closing(sqlite3.connect(part)) as database:
+        with closing(connect(part)) as database:
             database.execute("PRAGMA journal_mode = WAL")
 
 
@@ -360,7 +360,7 @@ def _adapt(
 
 def _schedule(tournament: Tournament) -> tuple[object, ...]:
     """Return the values that decide which games a run has."""
-    size = tournament.pairs, tournament.rounds, tournament.stop
+    size = tournament.pairs, tournament.rounds, tournament.stop, [*map(list, tournament.meetings)]
     return tournament.pairings, *size
 
 

@@ -28,7 +28,7 @@ from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.finished import read_line
-from arena.store.folder import INDEX, LOG, MANIFEST, REPORT_HTML, RunFolder, Writer, locate
+from arena.store.folder import INDEX, LEAGUE, LOG, MANIFEST, REPORT_HTML, RunFolder, Writer, locate
 from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
@@ -163,19 +163,22 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     if not (path / NAME).is_file():
         why = why_no_run(path) if path.exists() else f"no run: there is no {NAME}"
         raise InputError(f"{path}: {why}")
-    if not (path / MANIFEST).is_file():
+    has_files = not (path / LEAGUE).is_file()
+    if has_files and not (path / MANIFEST).is_file():
         raise InputError(f"{path}: {_UNFINISHED}")
-    _check_versions(path / MANIFEST)
+    if has_files:
+        _check_versions(path / MANIFEST)
     folder = RunFolder(path)
     with folder.locked():
         store = Store(folder.store)
         try:
             tournament = _tournament(store)
-            if _is_being_extended(path, tournament, store):
+            if has_files and _is_being_extended(path, tournament, store):
                 raise InputError(f"{path}: {_UNFINISHED}")
             lengths = _check_games(tournament, store)
             yield f"games: {2 * sum(lengths.values()):,} replayed"
-            yield f"files: {check_files(tournament, store, path)} compared"
+            if has_files:
+                yield f"files: {check_files(tournament, store, path)} compared"
             yield from find_left_out(path)
             yield from _check_bots(tournament, store, lengths, sample, executor)
         except Difference as difference:

@@ -54,8 +54,9 @@ class Field:
     """The rated bots, by label, in the order of the run; games against others are left out.
 
     `pairings` are two labels each. Anchors that are not rated are ignored. With `even` every
-    pairing weighs the same (`Fit`); with `looks` verdicts are valid at every number of pairs. With
-    the `sequence` of the pairs, their pairings and scores, errors allow for its `dependence`.
+    pairing weighs the same (`Fit`), if `informed` by its information about the bots; with `looks`
+    verdicts are valid at every number of pairs. With the `sequence` of the pairs, their pairings
+    and scores, errors allow for its `dependence`.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Field:
         anchors: Anchors = NO_ANCHORS,
         *,
         even: bool = False,
+        informed: bool = False,
         looks: bool = False,
         sequence: tuple[Ints, Ints] | None = None,
     ) -> None:
@@ -87,6 +89,8 @@ class Field:
         of_pairing = self.dependence.growth if self.dependence else {}
         growth = np.array([of_pairing.get(two, 1.0) for two in self.met])
         self.fit = Fit(len(self.labels), self.scores, even=even, growth=growth)
+        if informed and self.scores:
+            self.fit = Fit(len(self.labels), self.scores, known_spread=self.fit.spread.elo)
         self.anchors = {self.numbers[one]: anchors[one] for one in anchors if one in self.numbers}
 
     @cached_property

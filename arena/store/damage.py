@@ -21,6 +21,7 @@ from zlib import crc32
 
 from arena.statistics.counts import BY_RULE, WIN_TYPES
 from arena.store.manifest import differences
+from arena.store.sqlite_file import connect
 from arena.tournament.schedule import Pairing, PairRange
 
 _PAIRS = 64  # pairs in a block
@@ -203,7 +204,7 @@ def find_damage(database: sqlite3.Connection) -> str | None:
 @cache
 def _objects() -> list[tuple[str, ...]]:
     """Return the schema of a new store, as SQLite reports it."""
-    database = sqlite3.connect("")
+    database = connect("")
     database.executescript(SCHEMA)
     rows: list[tuple[str, ...]] = database.execute(_OBJECTS).fetchall()
     database.close()

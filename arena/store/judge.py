@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,8 +14,8 @@ from arena.errors import InputError, counted, escape
 from arena.lanes.faults import KINDS as FAULT_KINDS
 from arena.lanes.faults import Fault
 from arena.store.board import WIDTH, Board, Layout, Line, format_items, group, shorten
-from arena.store.database import SqliteFile
 from arena.store.folder import JUDGED_FILES, check_names
+from arena.store.sqlite_file import SqliteFile
 from arena.tournament.judged import Judged, is_sure
 from arena.tournament.keys import Naming
 from arena.tournament.match import Finished
@@ -225,7 +224,7 @@ FORMAT: Final = 1
 
 _APPLICATION: Final = 0x444E414A  # "DNAJ", in the header of the file
 _TABLE = """
-CREATE TABLE IF NOT EXISTS judged (key BLOB PRIMARY KEY, decisions BLOB NOT NULL) WITHOUT ROWID
+CREATE TABLE judged (key BLOB PRIMARY KEY, decisions BLOB NOT NULL) WITHOUT ROWID
 """
 _decisions = msgspec.msgpack.Decoder(list[Judged])
 
@@ -237,23 +236,17 @@ class JudgedGames(SqliteFile):
     is an InputError that names the file.
     """
 
-    faults = (sqlite3.Error, msgspec.MsgspecError)
+    faults = (*SqliteFile.faults, msgspec.MsgspecError)
     error = InputError
     advice = "; without the file all is judged anew"
+    logs = False
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         if path is not None:
             check_names(path.parent, JUDGED_FILES)
-        with self.errors():
-            name = ":memory:" if path is None else path
-            self.connection = sqlite3.connect(name, isolation_level=None, timeout=60.0)
-            if self.one("SELECT count(*) FROM sqlite_master"):
-                foreign = f"a database, but not one of an analysis{self.advice}"
-                self.check(_APPLICATION, FORMAT, foreign, self.advice)
-            else:
-                self.mark(_APPLICATION, FORMAT)
-                self.connection.execute(_TABLE)
+        foreign = f"a database, but not one of an analysis{self.advice}"
+        self.open(_APPLICATION, FORMAT, _TABLE, foreign, self.advice)
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
         """Return the decisions of the games that are kept, of these."""

@@ -26,7 +26,7 @@ MOST_BYTES: Final = 1 << 24
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
 _ENGINE = "versions.engine: "
-_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor", "extended")
+_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor", "meetings", "extended")
 
 
 class _Bot(msgspec.Struct):

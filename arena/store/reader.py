@@ -17,6 +17,7 @@ from arena.store.database import FORMAT, NAME
 from arena.store.finished import Game
 from arena.store.folder import DETAILS, REPLACED
 from arena.store.manifest import MOST_BYTES, read_tournament
+from arena.store.sqlite_file import connect
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -280,7 +281,7 @@ def _can_go_on(database: sqlite3.Connection) -> bool:
 def _glance(path: Path) -> Iterator[sqlite3.Connection]:
     """Yield a read-only connection to a store; raises sqlite3.Error."""
     place = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(place, uri=True)) as database:
+    with closing(connect(place)) as database:
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         database.set_progress_handler(lambda: 1, _MOST_STEPS)
         yield database

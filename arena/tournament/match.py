@@ -213,9 +213,7 @@ def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
     return GameResult(pair, seat, winner, win_type, points, opponent_points, plies, fault, actions)
 
 
-def blame(
-    entry: Entry, error: BaseException, output: str = "", kind: str = "exception"
-) -> Forfeit:
+def blame(entry: Entry, error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
     """Return the forfeit of a bot in this process for what it has raised, SystemExit too.
 
     But from a bot of `bots/` comes only an Exception: another one is of a signal to the process

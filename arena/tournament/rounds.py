@@ -6,11 +6,12 @@ with the seats swapped. A round robin is one single round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import import_module
 from typing import NamedTuple, TypeAlias
 
-from arena.tournament.schedule import PairRange, single_round
+from arena.tournament.schedule import Pairing, PairRange, single_round
 from arena.tournament.tournament import Tournament
 
 Counts: TypeAlias = tuple[int, ...]
@@ -83,23 +84,33 @@ class Rounds:
         return []
 
 
-class SingleRound(Rounds):
-    """One round with all games, for a round robin, a gauntlet, or meetings."""
-
-    most = 1
+class GivenRounds(Rounds):
+    """The rounds of meetings, or one round with all games of a round robin or a gauntlet."""
 
     def __init__(self, tournament: Tournament) -> None:
-        self.tournament = tournament
+        self.rounds = [*_place(tournament)]
+        self.most = len(self.rounds)
 
     def next(
         self, number: int, _counts: Mapping[int, Counts], _out: Collection[str], /
     ) -> list[PairRange]:
-        """Return all pairs of all pairings."""
-        if number:
-            return []
-        if meetings := self.tournament.meetings:
-            return [PairRange(number, 0, meeting.pairs) for number, meeting in enumerate(meetings)]
-        return single_round(self.tournament.pairings, self.tournament.pairs)
+        """Return all pairs of the round with this number."""
+        return self.rounds[number] if number < self.most else []
+
+
+def _place(tournament: Tournament) -> Iterator[list[PairRange]]:
+    """Yield the pairs of each round; a meeting goes on where the one before has ended."""
+    if not tournament.meetings:
+        yield single_round(tournament.pairings, tournament.pairs)
+    numbers = {two: number for number, two in enumerate(tournament.pairings)}
+    ends: Counter[int] = Counter()
+    for meetings in tournament.meetings:
+        ranges = []
+        for bot, opponent, pairs in meetings:
+            number = numbers[Pairing(bot, opponent)]
+            ranges.append(PairRange(number, ends[number], ends[number] + pairs))
+            ends[number] += pairs
+        yield ranges
 
 
 def make_rounds(tournament: Tournament) -> Rounds:
@@ -112,7 +123,7 @@ def make_rounds(tournament: Tournament) -> Rounds:
     elif tournament.rounds:
         made = _find(_SWISS)(tournament)
     else:
-        made = SingleRound(tournament)
+        made = GivenRounds(tournament)
     return made
 
 

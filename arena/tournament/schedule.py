@@ -11,13 +11,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
-
-from msgspec import Meta
+from typing import Final, NamedTuple
 
 from arena.entries.file import decode, read_file
 from arena.errors import InputError, counted, naming
-from arena.tournament.keys import MOST_PAIRS, Pairs
+from arena.tournament.keys import Pairs
 from engine import STANDARD, Record, Rules
 from engine.errors import EngineError
 from engine.notation import parse_deal
@@ -102,11 +100,10 @@ class Pairing(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A requested meeting of two bots: `pairs` pairs of theirs, from the number `first` on."""
+    """A requested meeting of two bots: `pairs` further pairs of theirs."""
 
     bot: str
     opponent: str
-    first: Annotated[int, Meta(ge=0, le=MOST_PAIRS)]
     pairs: Pairs
 
 

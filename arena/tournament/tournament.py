@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -25,6 +27,9 @@ from engine.play import Draw
 from engine.state import Seat
 
 MOST_ELO = 100_000.0
+VERSION: Final = "@"
+"""It stands between the name of a bot and the number of its version, in a label."""
+
 _ALWAYS = ("limits", "max_faults")  # in a manifest, even if they are the defaults
 
 
@@ -104,18 +109,19 @@ def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
 def find_wrong_meeting(tournament: Tournament) -> str:
     """Return why a tournament's meetings are invalid, empty if they are valid.
 
-    Every two bots may meet once, and no other key may determine what is played.
+    Every two bots may meet once in a round, and no other key may determine what is played.
     """
     if not tournament.meetings:
         return ""
-    met = [frozenset(meeting[:2]) for meeting in tournament.meetings]
+    met = {frozenset(two) for two in tournament.pairings}
     if any(not two <= {*tournament.labels} for two in met):
         return "a meeting of a bot that it does not have"
-    if len({*met}) < len(met) or any(len(two) < 2 for two in met):
+    is_twice = any(len({two[:2] for two in of_one}) < len(of_one) for of_one in tournament.meetings)
+    if is_twice or len(met) < len(tournament.pairings) or any(len(two) < 2 for two in met):
         return "two meetings of the same bots, or one of a bot with itself"
     if tournament.panel or tournament.rounds or tournament.stop or tournament.paired:
         return "meetings, and something else that says what is played"
-    if any(meeting.first + meeting.pairs > MOST_PAIRS for meeting in tournament.meetings):
+    if tournament.most_pairs > MOST_PAIRS:
         return f"a meeting beyond pair {MOST_PAIRS:,}"
     return ""
 
@@ -153,10 +159,10 @@ class Tournament:
 
     A gauntlet can be `paired`: its challengers, the new versions of a bot and, as the last, the old
     version, meet the panel on the same deals with the same luck, and no process meets a deal twice.
-    The Elo of the `anchor` is fixed. With `meetings`, only these are played: the pairs of each from
-    its first one on. With fixed `deals`, pair k of every pairing plays the deal at place k; what is
-    random in bots stays that of the pair. It is `extended` if its size was changed after games had
-    been played.
+    The Elo of the `anchor` is fixed. With `meetings`, a list for each round, only these are played,
+    and all versions of a bot, labelled NAME, NAME@2 and so on, meet the deals of NAME. With fixed
+    `deals`, pair k of every pairing plays the deal at place k; what is random in bots stays that of
+    the pair. It is `extended` if its size was changed after games had been played.
 
     The manifest has the same fields in the same order. Fields with the name of a config's key have
     the key's value.
@@ -174,7 +180,7 @@ class Tournament:
     paired: bool = False
     stop: Stop | None = None
     anchor: Anchor | None = None
-    meetings: Sequence[Meeting] = ()
+    meetings: Sequence[Sequence[Meeting]] = ()
     deals: Sequence[str] = ()
     extended: bool = False
 
@@ -196,7 +202,7 @@ class Tournament:
     def pairings(self) -> list[Pairing]:
         """The pairings, in the order of the schedule."""
         if self.meetings:
-            return [Pairing(*meeting[:2]) for meeting in self.meetings]
+            return [*self._met]
         if self.panel:
             return gauntlet(self.labels[: -self.panel], self.labels[-self.panel :])
         return round_robin(self.labels)
@@ -210,7 +216,7 @@ class Tournament:
     def most_pairs(self) -> int:
         """The greatest number of pairs of a pairing."""
         if self.meetings:
-            return max(meeting.pairs for meeting in self.meetings)
+            return max(self._met.values())
         return self.stop.max_pairs if self.stop else self.pairs * (self.rounds or 1)
 
     @property
@@ -221,7 +227,7 @@ class Tournament:
         if self.stop:
             return self.stop.most_games(len(self.pairings), paired=self.paired)
         if self.meetings:
-            return 2 * sum(meeting.pairs for meeting in self.meetings)
+            return 2 * sum(self._met.values())
         return 2 * self.most_pairs * len(self.pairings)
 
     @property
@@ -277,16 +283,21 @@ class Tournament:
         return replace(self, pairs=1, deals=[text])
 
     @cached_property
-    def _firsts(self) -> Mapping[Pairing, int]:
-        return {Pairing(*meeting[:2]): meeting.first for meeting in self.meetings}
+    def _met(self) -> Counter[Pairing]:
+        """The pairs of every two bots in all their meetings."""
+        met: Counter[Pairing] = Counter()
+        for bot, opponent, pairs in chain.from_iterable(self.meetings):
+            met[Pairing(bot, opponent)] += pairs
+        return met
 
     def drawn(self, fixture: Fixture) -> Fixture:
-        """Return the fixture whose labels and pair determine the deal of a game."""
-        pair = fixture.pair + self._firsts.get(fixture.pairing, 0)
-        return Fixture(self.seeded(fixture.pairing), pair, fixture.seat)
+        """Return the fixture whose labels determine the deal of a game."""
+        return fixture._replace(pairing=self.seeded(fixture.pairing))
 
     def seeded(self, pairing: Pairing) -> Pairing:
-        """Return the labels that determine a pairing's deals: the old version's for a new one."""
+        """Return the labels that determine a pairing's deals: the first version's for a new one."""
+        if self.meetings:
+            return Pairing(*(label.partition(VERSION)[0] for label in pairing))
         return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing
 
     def part(self, pairing: Pairing, seat: Seat) -> int:
@@ -308,7 +319,7 @@ class Tournament:
         if self.panel:
             values["panel"] = self.labels[-self.panel :]
         if self.meetings:
-            values["meetings"] = [[*meeting] for meeting in self.meetings]
+            values["meetings"] = [[[*one] for one in of_one] for of_one in self.meetings]
         told: dict[str, Any] = msgspec.to_builtins(values)
         return told | {"bots": bots, "versions": versions()}
 

@@ -45,7 +45,6 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "first": ("Runs that stop by themselves: the strongest bot", first.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "league": ("Leagues: a newcomer's interval", league.lines),
-    "copies": ("Leagues: a panel of near copies", league.copies),
     "handing_in": ("Leagues: handed in over the web, with kills", handing_in.lines),
     "answers": ("Leagues: how soon owners have an answer", handing_in.answers),
     "guess": ("The rating that ends a check", guess.lines),

@@ -204,7 +204,7 @@ def played(
 def met(folder: Path, others: Sequence[Entry], limits: Limits = LONG) -> Path:
     """Let `uniform` meet each of some bots, as if they were alone, and return the folder."""
     bots = [resolve("uniform"), *others]
-    meetings = [Meeting("uniform", other.label, 0, 1) for other in others]
+    meetings = [[Meeting("uniform", other.label, 1) for other in others]]
     return play(folder, Tournament("rogues", 7, 1, bots, STANDARD, limits, meetings=meetings))
 
 

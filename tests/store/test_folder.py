@@ -20,9 +20,9 @@ import arena
 from arena.cli.picking import open_out
 from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
-from arena.store.database import SqliteFile
 from arena.store.folder import WINS, RunFolder, home_of, locate, make_place
 from arena.store.judge import JudgedGames
+from arena.store.sqlite_file import SqliteFile
 from tests.conftest import run_here
 
 

@@ -173,12 +173,14 @@ def test_only_wanted_pairings_are_given_out() -> None:
 
 BOTS = ("greedy", "uniform", "majority")
 CUP = Tournament("cup", 7, 1, [resolve(bot) for bot in BOTS], STANDARD)
-MEETINGS = (Meeting("uniform", "greedy", 2, 3), Meeting("majority", "uniform", 0, 1))
+FIRST = [Meeting("uniform", "greedy", 2)]
+SECOND = [Meeting("majority", "uniform", 1), Meeting("uniform", "greedy", 1)]
+MEETINGS = [FIRST, SECOND]
 
 
 @pytest.mark.slow
 def test_its_games_are_those_of_a_round_robin() -> None:
-    """Pair 0 of a meeting that begins with pair 2 is pair 2 of these bots, with its seats."""
+    """A meeting goes on where the one before has ended, with its seats."""
     with closing(Store(None)) as store:
         run(replace(CUP, pairs=5), LocalExecutor(1), shown=QUIET, store=store)
         whole = {(number, *game[:2]): game[2:] for number, game in store.results()}
@@ -188,7 +190,7 @@ def test_its_games_are_those_of_a_round_robin() -> None:
     assert len(own) == 8
     for pair in range(3):
         for seat in (0, 1):  # the round robin names greedy first
-            game, there = own[0, pair, seat], whole[0, pair + 2, 1 - seat]
+            game, there = own[0, pair, seat], whole[0, pair, 1 - seat]
             assert game.actions == there[-1]
             assert (game.winner == 0) == (there[0] == 1)
     assert [own[1, 0, seat].actions for seat in (0, 1)] == [
@@ -196,39 +198,43 @@ def test_its_games_are_those_of_a_round_robin() -> None:
     ]
 
 
-def test_a_tournament_of_meetings_is_one_round_of_them() -> None:
+def test_a_tournament_of_meetings_has_their_rounds() -> None:
     """Its sizes are those of the meetings, whatever `pairs` says."""
     tournament = replace(CUP, meetings=MEETINGS)
     assert tournament.games == 8
     assert tournament.most_pairs == 3
     rounds = make_rounds(tournament)
-    assert rounds.next(0, {}, ()) == [PairRange(0, 0, 3), PairRange(1, 0, 1)]
-    assert rounds.next(1, {}, ()) == []
+    assert rounds.next(0, {}, ()) == [PairRange(0, 0, 2)]
+    assert rounds.next(1, {}, ()) == [PairRange(1, 0, 1), PairRange(0, 2, 3)]
+    assert rounds.next(2, {}, ()) == []
 
 
 @pytest.mark.slow
 def test_it_is_stored_without_tables_and_read_back(tmp_path: Path) -> None:
-    """`play_games` leaves the games alone, and what is read is what was played."""
-    tournament = replace(CUP, meetings=MEETINGS)
-    play_games(tournament, LocalExecutor(1), RunFolder(tmp_path / "run"), QUIET)
+    """`play_games` leaves the games alone, and plays only a round that has been added."""
+    for meetings, played in ((MEETINGS[:1], (4, 0)), (MEETINGS, (4, 4))):
+        there = replace(CUP, meetings=meetings), LocalExecutor(1), RunFolder(tmp_path / "run")
+        assert play_games(*there, QUIET) == played
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["run.log", "run.sqlite"]
     read, store = read_run(tmp_path / "run")
     with closing(store):
         assert store.count_games() == 8
-    assert [Meeting(*meeting) for meeting in read.meetings] == [*MEETINGS]
+    assert read.meetings == MEETINGS
 
 
 @pytest.mark.slow
-def test_the_replay_command_names_the_pair_of_the_deal(tmp_path: Path) -> None:
-    """It plays the stored game again."""
-    tournament = replace(CUP, meetings=MEETINGS)
+def test_a_new_version_meets_the_deals_of_the_first_one(tmp_path: Path) -> None:
+    """The command of its game plays it again, with the label of the first version."""
+    entries = [*CUP.entries, replace(CUP.entries[0], label="uniform@2")]
+    tournament = replace(
+        CUP, entries=entries, meetings=[FIRST, [Meeting("uniform@2", "greedy", 1)]]
+    )
+    fixture = tournament.fixture(1, 0, 1)
+    assert tournament.draw(fixture).deal == tournament.draw(tournament.fixture(0, 0, 1)).deal
     with closing(Store(None)) as store:
         run(tournament, LocalExecutor(1), shown=QUIET, store=store)
-        game = store.game(0, 1, 1)
-    command = replay_commands(tournament)(tournament.fixture(0, 1, 1))
-    words = shlex.split(command)
-    assert words[words.index("--pair") + 1] == "3"
-    done = run_here(tmp_path, *words[1:])
+        game = store.game(1, 0, 1)
+    done = run_here(tmp_path, *shlex.split(replay_commands(tournament)(fixture))[1:])
     assert game is not None
     assert game.actions in done.stdout
 
@@ -236,13 +242,13 @@ def test_the_replay_command_names_the_pair_of_the_deal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"meetings": [["greedy", "nobody", 0, 1]]}, "a bot that it does not have"),
-        ({"meetings": [["greedy", "greedy", 0, 1]]}, "a bot with itself"),
-        ({"meetings": [["greedy", "uniform", 0, 1], ["uniform", "greedy", 1, 1]]}, "two meetings"),
-        ({"meetings": [["greedy", "uniform", 10**9, 1]]}, "beyond pair 1,000,000,000"),
-        ({"meetings": [["greedy", "uniform", -1, 1]]}, "meetings"),
-        ({"meetings": [["greedy", "uniform", 0, 0]]}, "meetings"),
-        ({"meetings": [["greedy", "uniform", 0, 1]], "rounds": 2}, "something else"),
+        ({"meetings": [[["greedy", "nobody", 1]]]}, "a bot that it does not have"),
+        ({"meetings": [[["greedy", "greedy", 1]]]}, "a bot with itself"),
+        ({"meetings": [[["greedy", "uniform", 1]], [["uniform", "greedy", 1]]]}, "two meetings"),
+        ({"meetings": 2 * [[["greedy", "uniform", 10**9]]]}, "beyond pair 1,000,000,000"),
+        ({"meetings": [[["greedy", "uniform", 0]]]}, "meetings"),
+        ({"meetings": [["greedy", "uniform", 0, 1]]}, "meetings"),
+        ({"meetings": [[["greedy", "uniform", 1]]], "rounds": 2}, "something else"),
     ],
 )
 def test_wrong_meetings_are_refused(changes: dict[str, object], why: str) -> None:

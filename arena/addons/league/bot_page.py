@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arena.addons.league.answer import kept_why
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import SUSPENDED, RatingRow, Result, Version
-from arena.addons.league.round import round_folder
+from arena.addons.league.league_games import Result
+from arena.addons.league.league_tables import SUSPENDED, RatingRow, Version
 from arena.addons.league.shown import Standing, find_change
-from arena.errors import ArenaError, counted
+from arena.errors import counted
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
 from arena.reports.games import Pick, Place, games_section, replay_id
 from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.sprt import share_of
-from arena.store.folder import ANALYSIS, locate
-from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tables.losses import DECISIONS, find_worst, read_judged
 from arena.tables.summary import plain_rows
@@ -34,7 +29,6 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 200  # rows in the table of ratings by round
 _MOST_GAMES = 4
 _MOST_COSTLY = 3  # decisions
-_MOST_LOOKED = 50  # rounds, for one that was judged
 _FEW = 10  # pairs; an opponent with fewer is not named
 _SURE = 3.0  # standard errors for the worst of some tens of opponents
 
@@ -94,10 +88,10 @@ def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
     rows = league.ratings()
     last = versions[-1]
     standing = next((one for one in found if one.bot == name), None)
-    results = league.ledger.results_of(last.id)
+    results = league.games.results.get(last.label, [])
     met = _against(league, last, results, rows)
     worst = min(_known(met), key=lambda one: one.beyond, default=None)
-    seen = _look(league, last, results, worst)
+    seen = _look(league, last, worst)
     advice = [*_advise(league, last, rows, worst)]
     sections = [
         Section("next", "What to do next", [Text(advice), *_costliest(seen.costly, seen.links)]),
@@ -118,10 +112,8 @@ _WHY: Final = (
     Column("action", "Played", "code"),
     Column("best", "Best", "code"),
     Column("loss", "Loss", "share", "The chance to win that it gave away."),
-    Column("show", "Command", "code", "It shows the game, in the league's folder."),
     Column("mistake", "Mistake", "text", "What was wrong, in words."),
 )
-_LATE: Final = (_WHY[0], _WHY[1], _WHY[5])
 
 
 def _why(told: dict[str, Any]) -> Iterator[Block]:
@@ -129,11 +121,7 @@ def _why(told: dict[str, Any]) -> Iterator[Block]:
     rows = [tuple(row.get(column.name) for column in _WHY) for row in told["costly"]]
     if rows:
         yield Table("costly", "The decisions that cost most, by opponent", _WHY, rows)
-    late = [tuple(row[column.name] for column in _LATE) for row in told["late"]]
-    if late:
-        yield Table("late", "Games in which it was out of time", _LATE, late)
-    yield Text([f"{counted(told['judged'], 'lost game')} judged."])
-    yield Text([f"Version {row['of']}: {row['sentence']}" for row in told["changes"]])
+    yield Text([f"{counted(told['judged'], 'game')} judged."])
 
 
 def _known(met: Sequence[Against]) -> Iterator[Against]:
@@ -146,7 +134,8 @@ def _title_versions(versions: Sequence[Version]) -> str:
 
 
 def _title_faults(league: League, versions: Sequence[Version]) -> str:
-    faults = sum(league.ledger.strikes(version.id)[0] for version in versions)
+    known = league.games.faults
+    faults = sum(known[version.label][0] for version in versions if version.label in known)
     return counted(faults, "fault") if faults else "No fault"
 
 
@@ -203,7 +192,7 @@ def _versions(
     for version in reversed(versions):
         row = rows.get(version.id)
         elo = (*row.rounded()[2:5], row.pairs) if row else (None, None, None, 0)
-        strikes = league.ledger.strikes(version.id)[0]
+        strikes, _ = league.games.faults.get(version.label, (0, None))
         at = version.at[:16].replace("T", " ")
         cells.append((version.number, at, version.state, *elo, strikes, version.sha256[:12]))
         times += [
@@ -212,7 +201,7 @@ def _versions(
         ]
     yield Table("versions", "Versions, the newest first", _VERSIONS, cells)
     new, old = versions[-1], versions[-2] if len(versions) > 1 else None
-    if old and (change := find_change(league.ledger, new, old)):
+    if old and (change := find_change(league.games, new, old)):
         yield Text([f"Version {new.number}: {change.describe()}"])
     note = f"The last {_MOST_ROUNDS} rounds." if len(times) > _MOST_ROUNDS else ""
     shown = times[:_MOST_ROUNDS]
@@ -244,68 +233,50 @@ def _against(
     league: League, last: Version, results: Sequence[Result], rows: dict[int, RatingRow]
 ) -> list[Against]:
     """Return the results of a version against each other one, the strongest first."""
-    sums: defaultdict[int, list[int]] = defaultdict(lambda: [0] * 5)
-    for one in results:
-        sums[one.opponent] = [a + b for a, b in zip(sums[one.opponent], one.by_score, strict=True)]
-    marks = ", ".join("?" * len(sums))
-    known = league.ledger.versions(f"id IN ({marks})", *sums)
-    versions = {version.id: version for version in known}
+    versions = {version.label: version for version in league.ledger.versions()}
     found = []
-    for opponent, counts in sums.items():
-        if opponent in rows and last.id in rows:
-            pairs = sum(counts)
-            score = sum(half * number for half, number in enumerate(counts)) / (4 * pairs)
-            expected = share_of(rows[last.id].elo - rows[opponent].elo)
-            found.append(Against(versions[opponent], pairs, score, expected))
+    for one in results:
+        opponent = versions[one.opponent]
+        if opponent.id in rows and last.id in rows:
+            pairs = sum(one.by_score)
+            score = sum(half * number for half, number in enumerate(one.by_score)) / (4 * pairs)
+            expected = share_of(rows[last.id].elo - rows[opponent.id].elo)
+            found.append(Against(opponent, pairs, score, expected))
     return sorted(found, key=lambda one: -rows[one.opponent.id].elo)
 
 
 def _faults(league: League, versions: Sequence[Version]) -> Iterator[Block]:
     """Yield the first fault of each version: its kind and the command, without the bot's output."""
     for version in reversed(versions):
-        strikes, first = league.ledger.strikes(version.id)
+        strikes, first = league.games.faults.get(version.label, (0, None))
         if first:
-            told = json.loads(first)
             title = (
                 f"Version {version.number}: {counted(strikes, 'fault')}; the first: "
-                f"{told['kind']} at ply {told['ply']}. In the league's folder:"
+                f"{first.kind} at ply {first.ply}. In the league's folder:"
             )
-            yield Code(title, told["show"], folded=False)
+            yield Code(title, first.show, folded=False)
 
 
 class Seen(NamedTuple):
-    """What one round has of a bot: its games to look at, and its decisions if they were judged."""
+    """Of a bot: its games to look at, and its decisions if they were judged."""
 
     games: Section | None = None
     costly: pd.DataFrame | None = None
     links: Sequence[str] = ()
 
 
-def _look(league: League, last: Version, results: Sequence[Result], worst: Against | None) -> Seen:
-    """Return what one round has of a version: the last one that was judged.
-
-    Without such a one it is the last in which it met its worst opponent, or any.
-    """
-    if not results:
+def _look(league: League, last: Version, worst: Against | None) -> Seen:
+    """Return the games of a version to look at, and its costliest decisions."""
+    tournament, store = league.games.tournament, league.games.store
+    if tournament is None:
         return Seen()
-    rounds = [round_folder(league.folder, n) for n in sorted({one.round for one in results})]
-    judged = [folder for folder in rounds[-_MOST_LOOKED:] if locate(folder, ANALYSIS).is_file()]
-    worsts = [one.round for one in results if worst and one.opponent == worst.opponent.id]
-    folders = judged or [round_folder(league.folder, n) for n in worsts] or rounds
-    folder = folders[-1]
-    try:
-        tournament, store = read_run(folder)
-    except ArenaError:  # the organiser may have deleted old rounds
-        return Seen()
-    with closing(store):
-        decisions = read_judged(folder).decisions
-        costly = None
-        if decisions is not None:
-            costly = find_worst(decisions[decisions["bot"] == last.name], _MOST_COSTLY)
-        picks = [*_pick_costly(tournament, costly)]
-        links = [replay_id(pick.place) for pick in picks]
-        picks += [*_picks(tournament, store, last.name, worst)][:_MOST_GAMES]
-        games = games_section(tournament, store, picks)[0] if picks else None
+    decisions, costly = read_judged(league.folder).decisions, None
+    if decisions is not None:
+        costly = find_worst(decisions[decisions["bot"] == last.label], _MOST_COSTLY)
+    picks = [*_pick_costly(tournament, costly)]
+    links = [replay_id(pick.place) for pick in picks]
+    picks += [*_picks(tournament, store, last.label, worst)][:_MOST_GAMES]
+    games = games_section(tournament, store, picks)[0] if picks else None
     return Seen(games, costly, links)
 
 
@@ -333,8 +304,6 @@ def _pick_costly(tournament: Tournament, costly: pd.DataFrame | None) -> Iterato
         two = Pairing(row["bot"], row["opponent"])
         is_first = two in tournament.pairings
         met = two if is_first else Pairing(*two[::-1])
-        if met not in tournament.pairings:
-            continue  # a file of another round
         number = tournament.pairings.index(met)
         place = Place(number, row["pair"], row["seat"] if is_first else 1 - row["seat"])
         yield Pick(
@@ -343,24 +312,24 @@ def _pick_costly(tournament: Tournament, costly: pd.DataFrame | None) -> Iterato
 
 
 def _picks(
-    tournament: Tournament, store: Store, name: str, worst: Against | None
+    tournament: Tournament, store: Store, label: str, worst: Against | None
 ) -> Iterator[Pick]:
     """Yield a loss against the worst opponent, and a game of each kind: lost, won, by what."""
     seen = set()
-    numbers = [n for n, pairing in enumerate(tournament.pairings) if name in pairing]
+    numbers = [n for n, pairing in enumerate(tournament.pairings) if label in pairing]
     if worst:
-        numbers.sort(key=lambda n: worst.opponent.name not in tournament.pairings[n])
+        numbers.sort(key=lambda n: worst.opponent.label not in tournament.pairings[n])
     for number in numbers:
         pairing = tournament.pairings[number]
         for game in store.games_of(number):
             if game.fault or game.winner is None:
                 continue
-            won = (pairing.bot == name) == (game.winner == 0)
+            won = (pairing.bot == label) == (game.winner == 0)
             kind = won, game.win_type
             if kind not in seen:
                 seen.add(kind)
                 how = "by City" if game.win_type == "city" else f"by {game.win_type}"
                 what = "A win" if won else "A loss"
-                if not won and worst and worst.opponent.name in pairing:
+                if not won and worst and worst.opponent.label in pairing:
                     how += ", against its worst opponent"
                 yield Pick(Place(number, game.pair, game.seat), f"{what} {how}.")

@@ -102,6 +102,5 @@ def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
 
 def _of_last_round(league: League) -> set[str]:
     """Return the names that played in the last finished round."""
-    if not league.number:
-        return set()
-    return {name for meeting in league.ledger.plan(league.number).meetings for name in meeting[:2]}
+    rows, versions = league.ratings(), league.ledger.versions()
+    return {one.name for one in versions if one.id in rows and rows[one.id].played}

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from arena.addons.league.inbox import find_waiting
 from arena.addons.league.league import League
+from arena.addons.league.league_games import find_entry
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import ACTIVE, Version, write_time
-from arena.addons.league.round import find_entry
 from arena.errors import InputError, counted
 from arena.runs.run import Outcome, Playing
 from arena.store.folder import REPORT_HTML
@@ -89,7 +89,7 @@ def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
         name=f"final-{when}",
         seed=stream(settings.seed, "final", since).randrange(MOST_SEED + 1),
         pairs=pairs,
-        entries=[find_entry(league.folder, version, settings) for version in versions],
+        entries=[find_entry(league.folder, one, settings) for one in versions],
         rules=settings.game_rules(),
         limits=settings.limits,
         max_faults=settings.max_faults,

@@ -6,15 +6,17 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from arena.addons.league import round as rounds
+from arena.addons.league.league_games import Games, find_entry
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
@@ -23,7 +25,6 @@ from arena.addons.league.league_tables import (
     PAUSED,
     SUSPENDED,
     WITHDRAWN,
-    Plan,
     RatingRow,
     Version,
 )
@@ -32,19 +33,21 @@ from arena.addons.league.sources import SOURCES
 from arena.addons.league.submission import Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.entries.spec import is_address
-from arena.errors import InputError, Unreachable, escape
+from arena.errors import InputError, Unreachable, counted, escape
 from arena.executors.local import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_folder
-from arena.statistics.model import LADDER_SPREAD
+from arena.runs.run import play_games
 from arena.statistics.ratings import MEAN
-from arena.store.folder import RunFolder
+from arena.store.database import NAME as GAMES
+from arena.store.folder import LOG, RunFolder
 from arena.store.manifest import differences
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Meeting
+from arena.tournament.tournament import VERSION, Tournament
 
-_PRIVATE = (SOURCES, rounds.ROUNDS)  # folders that only the league's owner reads
+_PRIVATE = (NAME, GAMES, LOG)  # they have the seed, or what bots have printed
 _LEAST = 2  # bots of a round
 _UNBOUNDED = 400.0  # Elo points: for a bot that is unbeaten or winless so far
 _LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game here
@@ -73,8 +76,7 @@ def make_league(
         if settings.lane == "jail":
             find_bubblewrap()
         folder.mkdir(parents=True, exist_ok=True)
-        for name in _PRIVATE:
-            (folder / name).mkdir(mode=0o700)
+        (folder / SOURCES).mkdir(mode=0o700)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -82,8 +84,10 @@ def make_league(
     except ValueError as error:  # a NUL
         raise InputError(f"{folder}: not the name of a folder: {error}") from None
     try:
+        for name in _PRIVATE:
+            (folder / name).touch()
+            (folder / name).chmod(0o600)
         ledger = Ledger(folder / NAME, create=True)
-        (folder / NAME).chmod(0o600)
         with ledger.changing():
             ledger.fix(settings.fixed())
         Desk(folder, settings, ledger, now).seat_panel()
@@ -91,10 +95,9 @@ def make_league(
         write_settings(folder, settings)  # last: a league without settings is none
         (folder / SETTINGS).chmod(0o600)
     except BaseException:
-        for name in (NAME, f"{NAME}-wal", f"{NAME}-shm", SETTINGS):
+        for name in (*_PRIVATE, f"{NAME}-wal", f"{NAME}-shm", SETTINGS):
             (folder / name).unlink(missing_ok=True)
-        for name in _PRIVATE:
-            (folder / name).rmdir()
+        (folder / SOURCES).rmdir()
         raise
 
 
@@ -113,16 +116,19 @@ class League:
         self.settings = read_settings(folder)
         self.ledger = Ledger(folder / NAME)
         self.desk = Desk(folder, self.settings, self.ledger, now)
+        self._games: Games | None = None
+        self._read = 0  # the number of rounds when they were read
 
     def close(self) -> None:
         """Close its files."""
+        self._forget()
         self.ledger.close()
 
     def check_fixed(self) -> None:
         """Raise InputError if the settings or the engine would play other games than before."""
         now = json.loads(json.dumps(self.settings.fixed()))
         if changed := differences(self.ledger.fixed(), now):
-            what = "; ".join([*changed, self.ledger.maker()])
+            what = "; ".join([*changed, self.ledger.find_maker()])
             raise InputError(
                 f"{self.folder / SETTINGS}: {what}: a league goes on as it began; "
                 "another one needs a new folder"
@@ -131,8 +137,7 @@ class League:
     @property
     def number(self) -> int:
         """The number of the last round that is finished, 0 for none."""
-        number, finished = self.ledger.last_round()
-        return number if finished else number - 1
+        return self.ledger.last_round
 
     def ratings(self) -> dict[int, RatingRow]:
         """Return the ratings after the last round that is finished, by version."""
@@ -167,66 +172,85 @@ class League:
 
         Raises InputError if somebody plays here.
         """
-        with lock_folder(self.folder, "another process plays this league", "a local disk"):
+        with lock_folder(
+            self.folder / SOURCES, "another process plays this league", "a local disk"
+        ):
             self.check_fixed()
             yield
+
+    @property
+    def games(self) -> Games:
+        """The games so far, read again after each round."""
+        if self._games is None or self._read != self.number:
+            self._forget()
+            self._read, self._games = self.number, Games(self.folder)
+        return self._games
+
+    def _forget(self) -> None:
+        """Close what was read of the games."""
+        if self._games:
+            self._games.store.close()
+        self._games = None
 
     def play_round(
         self, executor: Executor, pairs: int | None = None, shown: int = NORMAL
     ) -> RoundResult | None:
         """Play the round that was not finished, or a new one of about so many pairs.
 
-        None if nobody has an opponent. It is to be called while `playing`.
+        Bots whose servers cannot be asked are paused, and it goes on without them. None if nobody
+        has an opponent. It is to be called while `playing`.
         """
         self._wake_paused()
-        number, finished = self.ledger.last_round()
-        if finished and (number and not self.ledger.spread(number)):
-            self._rate(number)  # the process was killed after the round and before its ratings
-        if finished:
-            number += 1
-            plan = self._plan(pairs or self.settings.round_pairs)
-            if not plan.meetings:
-                return None
-            with self.ledger.changing():
-                self.ledger.add_round(number, plan, self._time())
-        else:
-            plan = self.ledger.plan(number)
-        result = self._keep(number, self._play_reachable(number, plan, executor, shown))
-        self._rate(number)
-        return result
+        self._forget()
+        number, folder = self.number, RunFolder(self.folder)
+        while meetings := self._next(number, pairs or self.settings.round_pairs):
+            try:
+                tournament = self._make_tournament(number, meetings)
+                play_games(tournament, executor, folder, shown)
+                return self._finish(number + 1, meetings)
+            except Unreachable as error:
+                label, _, why = str(error).partition(": ")
+                with self.ledger.changing():
+                    self._suspend(label, f"{PAUSED}{why}")
+                self._forget()
+        return None
 
     def _wake_paused(self) -> None:
         """Let paused bots play again whose servers can be asked."""
         for version in self.ledger.versions("state = ?", SUSPENDED):
             if version.is_paused:
                 with suppress(Unreachable):
-                    rounds.find_entry(self.folder, version, self.settings)
+                    find_entry(self.folder, version, self.settings)
                     with self.ledger.changing():
                         self.ledger.set_state(version, ACTIVE, "", self._time())
 
-    def _play_reachable(
-        self, number: int, plan: Plan, executor: Executor, shown: int
-    ) -> rounds.Played:
-        """Play a round; bots whose servers cannot be asked are paused, and it goes on without."""
-        while True:
-            versions = {version.id: version for version in self.ledger.versions()}
-            own = {name: versions[id] for name, id in plan.versions.items()}
-            out = {name for name, one in own.items() if is_address(one.spec) and not one.is_active}
-            kept = [meeting for meeting in plan.meetings if not out & {*meeting[:2]}]
-            if len(kept) < len(plan.meetings):
-                RunFolder(rounds.round_folder(self.folder, number)).clear()  # other meetings' games
-                plan = plan._replace(meetings=kept)
-                with self.ledger.changing():
-                    self.ledger.change_plan(number, plan)
-            if not kept:
-                return rounds.Played([], [])
-            arguments = self.folder, number, plan, versions, self.settings, executor, shown
-            try:
-                return rounds.play(*arguments)
-            except Unreachable as error:
-                name, _, why = str(error).partition(": ")
-                with self.ledger.changing():
-                    self.ledger.set_state(own[name], SUSPENDED, f"{PAUSED}{why}", self._time())
+    def _next(self, number: int, budget: int) -> list[Meeting]:
+        """Return the meetings after a number of rounds: of a round that was begun, or new ones."""
+        versions = {version.label: version for version in self.ledger.versions()}
+        out = {one for one, of in versions.items() if is_address(of.spec) and not of.is_active}
+        begun = self.games.rounds[number:]
+        kept = [meeting for meeting in begun[0] if not out & {*meeting[:2]}] if begun else []
+        return kept or self._choose([*versions.values()], budget)
+
+    def _make_tournament(self, number: int, meetings: Sequence[Meeting]) -> Tournament:
+        """Return the run with another round; the bots of earlier ones are those of its store."""
+        rounds = [*self.games.rounds[:number], meetings]
+        labels = dict.fromkeys(label for one in chain(*rounds) for label in one[:2])
+        versions = {version.label: version for version in self.ledger.versions()}
+        entries, settings = {**self.games.entries}, self.settings
+        for label in dict.fromkeys(label for one in meetings for label in one[:2]):
+            found, known = find_entry(self.folder, versions[label], settings), entries.get(label)
+            entries[label] = replace(found, program=known.program) if known else found
+        return Tournament(
+            name="league",
+            seed=settings.seed,
+            pairs=1,
+            entries=[entries[label] for label in labels],
+            rules=settings.game_rules(),
+            limits=settings.limits,
+            max_faults=settings.max_faults,
+            meetings=rounds,
+        )
 
     def play_rounds(
         self,
@@ -269,40 +293,22 @@ class League:
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
 
-    def _plan(self, budget: int) -> Plan:
-        """Return what the next round plays."""
-        played = self.ledger.pairs()
-        rows = self.ratings()
-        versions = [v for v in self.ledger.versions() if v.is_active or v.id in rows]
-        versions.sort(key=lambda one: (not one.panel, one.name, one.number))  # not by who was first
-        active = [version for version in versions if version.is_active]
-        if len(active) < _LEAST:
-            return Plan({}, [])
-        numbers = {version.id: number for number, version in enumerate(versions)}
-        matrix = np.zeros((len(versions),) * 2)
-        for bot, opponent, by_score in played:
-            if bot in numbers and opponent in numbers:
-                one, two = numbers[bot], numbers[opponent]
-                matrix[one, two] += sum(by_score)
-                matrix[two, one] = matrix[one, two]
-        spread = self.ledger.spread(self.number)
-        chosen = choose_meetings(
-            [self._make_contender(version, rows) for version in versions],
-            matrix,
-            spread[0] if spread else LADDER_SPREAD.high,
-            budget,
-            self.settings.target,
-        )
-        by_id = {
-            (versions[one].id, versions[two].id): pairs for (one, two), pairs in chosen.items()
-        }
-        names = {version.id: version.name for version in active}
-        firsts = rounds.find_first(played, by_id)
-        meetings = [
-            Meeting(names[one], names[two], firsts[one, two], pairs)
-            for (one, two), pairs in by_id.items()
-        ]
-        return Plan({name: id for id, name in names.items()}, meetings)
+    def _choose(self, versions: Sequence[Version], budget: int) -> list[Meeting]:
+        """Return the meetings of a new round."""
+        rows, games = self.ratings(), self.games
+        known = [one for one in versions if one.is_active or one.id in rows]
+        known.sort(key=lambda one: (not one.panel, one.name, one.number))  # not by who was first
+        if sum(version.is_active for version in known) < _LEAST:
+            return []
+        numbers = {version.label: number for number, version in enumerate(known)}
+        pairs = np.zeros((len(known),) * 2)
+        for label, number in numbers.items():
+            for result in games.results.get(label, ()):
+                if result.opponent in numbers:
+                    pairs[number, numbers[result.opponent]] = sum(result.by_score)
+        contenders = [self._make_contender(version, rows) for version in known]
+        chosen = choose_meetings(contenders, pairs, budget, self.settings.target)
+        return [Meeting(known[a].label, known[b].label, n) for (a, b), n in chosen.items()]
 
     def _make_contender(self, version: Version, rows: Mapping[int, RatingRow]) -> Contender:
         row = rows.get(version.id)
@@ -313,43 +319,32 @@ class League:
             half = _UNBOUNDED
         return Contender(elo, half, version.cost, most if version.is_active else 0)
 
-    def _keep(self, number: int, played: rounds.Played) -> RoundResult:
-        """Keep the results of a round, and suspend those with too many faults."""
-        suspended = []
+    def _finish(self, number: int, meetings: Sequence[Meeting]) -> RoundResult:
+        """Suspend bots with too many faults after a round, and keep the ratings."""
+        self._forget()
+        games, suspended = self.games, []
+        now = {label for meeting in meetings for label in meeting[:2]}
+        out = {
+            one: f"{counted(strikes, 'fault')}; the first: {first.kind}, {first.show}"
+            for one, (strikes, first) in games.faults.items()
+            if strikes >= self.settings.max_faults and first
+        }
         with self.ledger.changing():
-            for met in played.met:
-                self.ledger.add_result(number, *met)
-            for faulty in played.faulty:
-                self.ledger.add_faults(number, *faulty)
-                if version := self._suspend_faulty(faulty.version):
-                    suspended.append(version.name)
-            self.ledger.finish_round(number, self._time())
-        pairs = sum(sum(met.pairs.by_score) for met in played.met)
-        return RoundResult(number, pairs, suspended)
+            for label, why in out.items():
+                if self._suspend(label, escape(why)):
+                    suspended.append(label.partition(VERSION)[0])
+            versions, totals = self.ledger.versions(), games.counts.pair_totals
+            rated = rate(versions, games.pairings, totals, now)
+            self.ledger.add_round(number, self._time(), rated)
+        return RoundResult(number, sum(meeting.pairs for meeting in meetings), suspended)
 
-    def _suspend_faulty(self, id: int) -> Version | None:
-        """Suspend a version that had too many faults, and return it; None for any other."""
-        strikes, first = self.ledger.strikes(id)
-        (version,) = self.ledger.versions("id = ?", id)
-        if strikes < self.settings.max_faults or not version.is_active or version.panel:
-            return None
-        told = json.loads(first) if first else {}
-        why = escape(f"{strikes} faults; the first: {told.get('kind')}, {told.get('show')}")
-        self.ledger.set_state(version, SUSPENDED, why, self._time())
-        return version
-
-    def _rate(self, number: int) -> None:
-        """Find the ratings after a round, and keep them."""
-        plan = self.ledger.plan(number)
-        met = {name for meeting in plan.meetings for name in meeting[:2]}
-        now = {id for name, id in plan.versions.items() if name in met}
-        most = self.settings.max_faults
-        active = {id for id in plan.versions.values() if self.ledger.strikes(id)[0] < most}
-        rated = rate(self.ledger.versions(), self.ledger.pairs(), active, now)
-        low, high = rated.spread[1], min(rated.spread[2], 1e9)
-        with self.ledger.changing():
-            rows = [rated.rows[id] for id in sorted(rated.rows)]
-            self.ledger.add_ratings(number, rows, (rated.spread[0], low, high, rated.spread[3]))
+    def _suspend(self, label: str, why: str) -> bool:
+        """Suspend a version if it is active; return whether it was."""
+        versions = self.ledger.versions("state = ?", ACTIVE)
+        found = next((version for version in versions if version.label == label), None)
+        if found:
+            self.ledger.set_state(found, SUSPENDED, why, self._time())
+        return found is not None
 
 
 def _find_half(row: RatingRow | None) -> float:

@@ -344,9 +344,8 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
     """Show how the league stands, or the course of NAME.
 
     The standings are those after the last round. Of NAME it shows versions, ratings and refusals.
-    With --why, it shows the three decisions that cost it most against each opponent, in up to four
-    lost games of each as `arena analyse` judges them, the games in which it was out of time, and
-    its course by version on common deals. The page of the bot shows it, too.
+    With --why, it shows the decisions that cost its newest version most, as `arena analyse` judges
+    them. The page of the bot shows them, too.
 
     \b
     Example:
@@ -366,8 +365,8 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
             from arena.processes import adopt_orphans
 
             adopt_orphans()
-            found = answer.why(opened, name, find_venue(options), progress=not as_json)
-            data, lines = answer.why_to_data(found), [*answer.format_why(found)]
+            data = answer.why(opened, name, find_venue(options), progress=not as_json)
+            lines = [*answer.format_why(data)]
     print_found(data, lines, as_json=as_json)
 
 

@@ -27,7 +27,7 @@ NAME: Final = "league.yaml"
 PANEL: Final = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing")
 """The default panel of a league: fast bots of known Elo."""
 
-_FIXED: Final = ("seed", "rules", "lane", "limits", "panel")
+_FIXED: Final = ("seed", "rules", "lane", "limits", "max_faults", "panel")
 
 RoundPairs = Annotated[int, Meta(ge=10, le=1_000_000)]
 ADay = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -83,31 +83,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}
 _CHOICES: Final = {"lane": HERE}
 
-_SELDOM: Final = (
-    "bot_seconds",
-    "most_megabytes",
-    "check_games",
-    "check_seconds",
-)
-"""Keys that are written to a new file only if their values are not the defaults."""
-
-_TEXT: Final = """\
+_SHOWN: Final = {*_FIXED, "round_pairs", "target", "a_day"}  # also if they are the defaults
+_HEAD: Final = """\
 # A league of bots; what is left out has its default (in the reference: keys of configs).
-# seed, rules, lane, limits and panel decide its games: they stay as they are.
+# seed, rules, lane, limits, max_faults and panel decide its games: they stay as they are.
 # The seed is secret: a bot that knows it can compute the deals.
-seed: {seed}
-lane: {lane}
-limits: {limits}
-panel: [{panel}]
-# rules: {{}}
-
-# about so many pairs in a round; ratings within so many Elo points
-round_pairs: {round_pairs}
-target: {target:g}
-
-# a version with so many faults is suspended; submissions of one owner in a day
-max_faults: {max_faults}
-a_day: {a_day}
 """
 
 
@@ -118,19 +98,14 @@ def draw_seed() -> int:
 
 def write_settings(folder: Path, settings: Settings) -> None:
     """Write the file of a new league; raises InputError if it cannot be written."""
-    changed = {
-        name: getattr(settings.limits, name)
-        for name in Limits.__struct_fields__
-        if getattr(settings.limits, name) != getattr(Limits(), name)
-    }
-    values = msgspec.structs.asdict(settings) | {"limits": json.dumps(changed)}
-    text = _TEXT.format_map(values | {"panel": ", ".join(settings.panel)})
-    if settings.rules:
-        text = text.replace("# rules: {}", f"rules: {json.dumps(settings.rules)}")
-    for name in _SELDOM:
-        if (value := getattr(settings, name)) != getattr(Settings(), name):
-            text += f"{name}: {json.dumps(value)}\n"
-    write_text(folder / NAME, text)
+    values, usual = msgspec.to_builtins(settings), msgspec.to_builtins(Settings())
+    values["limits"] = settings.limits.changes()
+    lines = [
+        f"{name}: {json.dumps(value)}\n"
+        for name, value in values.items()
+        if name in _SHOWN or value != usual[name]
+    ]
+    write_text(folder / NAME, _HEAD + "".join(lines))
 
 
 def read_settings(folder: Path) -> Settings:

@@ -31,7 +31,7 @@ from arena.errors import counted, name_some, shell_line
 from arena.reports.blocks import Block, Cell, Report, Section, Table, Text
 from arena.reports.html import to_html
 from arena.reports.ladder import ENDINGS, MOST_RUNGS, Forfeiting, Lately, Opening, lay_out
-from arena.statistics.counts import RESULTS, WIN_TYPES
+from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.wording import give_ranks
 from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
@@ -163,11 +163,12 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Return the rows of the ladder: a bot's rating, how its games ended, and its course."""
     versions = {version.name: version for version in league.ledger.versions()}
-    endings, courses = league.ledger.endings(), _courses(league)
+    results, courses = league.games.results, _courses(league)
     rows = []
     for one in shown:
         version = versions[one.bot]
-        games = endings.get(version.id) or [0] * (RESULTS * len(WIN_TYPES))
+        own = [one.endings for one in results.get(version.label, ())] or [[0] * MISSING]
+        games = [sum(column) for column in zip(*own, strict=True)]
         won, drawn, total = sum(games[::RESULTS]), sum(games[2::RESULTS]), max(1, sum(games))
         row: dict[str, Any] = {**one._asdict(), "games": total, "draws": drawn}
         for kind, (_, wins, losses) in ENDINGS.items():

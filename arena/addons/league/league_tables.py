@@ -1,4 +1,4 @@
-"""The tables of league.sqlite, and their rows: versions of bots, refusals, events, results.
+"""The tables of league.sqlite, and their rows: versions of bots, refusals, events, ratings.
 
 And what may stand in them: names of bots and of owners.
 """
@@ -9,8 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from arena.errors import InputError
-from arena.statistics.counts import ScoreCounts
-from arena.tournament.schedule import Meeting
+from arena.tournament.tournament import VERSION
 
 ACTIVE: Final = "active"
 REPLACED: Final = "replaced"
@@ -21,6 +20,9 @@ PAUSED: Final = "paused: "
 
 SCHEMA: Final = """
 CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE names (
+    alike TEXT PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE versions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL,
     spec TEXT NOT NULL, sha256 TEXT NOT NULL, cost REAL NOT NULL,
@@ -29,22 +31,12 @@ CREATE TABLE versions (
 );
 CREATE TABLE refusals (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL, sha256 TEXT NOT NULL,
-    why TEXT NOT NULL, at TEXT NOT NULL
+    why TEXT NOT NULL, at TEXT NOT NULL, public TEXT NOT NULL
 );
 CREATE TABLE rounds (
-    number INTEGER PRIMARY KEY, plan TEXT NOT NULL, finished INTEGER NOT NULL, at TEXT NOT NULL
+    number INTEGER PRIMARY KEY, at TEXT NOT NULL,
+    spread REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, measured INTEGER NOT NULL
 );
-CREATE TABLE results (
-    round INTEGER NOT NULL, bot INTEGER NOT NULL, opponent INTEGER NOT NULL,
-    first INTEGER NOT NULL, pairs INTEGER NOT NULL,
-    s0 INTEGER NOT NULL, s1 INTEGER NOT NULL, s2 INTEGER NOT NULL, s3 INTEGER NOT NULL,
-    s4 INTEGER NOT NULL, endings TEXT NOT NULL, scores TEXT NOT NULL,
-    PRIMARY KEY (round, bot, opponent)
-) WITHOUT ROWID;
-CREATE TABLE faults (
-    round INTEGER NOT NULL, version INTEGER NOT NULL, strikes INTEGER NOT NULL,
-    first TEXT NOT NULL, PRIMARY KEY (round, version)
-) WITHOUT ROWID;
 CREATE TABLE ratings (
     round INTEGER NOT NULL, version INTEGER NOT NULL, pairs INTEGER NOT NULL,
     elo REAL NOT NULL, low REAL, high REAL, shrunk REAL NOT NULL, letters TEXT NOT NULL,
@@ -53,34 +45,14 @@ CREATE TABLE ratings (
 CREATE TABLE events (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL
 );
-CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
-"""
-"""The tables, without what a league of format 2 did not have yet (`GROWN`)."""
-
-GROWN: Final = """
-ALTER TABLE refusals ADD COLUMN public TEXT NOT NULL DEFAULT '';
-CREATE TABLE names (
-    alike TEXT PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL
-) WITHOUT ROWID;
 CREATE INDEX versions_owner ON versions (owner, at);
 CREATE INDEX versions_sha256 ON versions (sha256);
 CREATE INDEX versions_state ON versions (state);
 CREATE INDEX refusals_name ON refusals (name);
 CREATE INDEX refusals_owner ON refusals (owner, at);
-CREATE INDEX results_bot ON results (bot);
-CREATE INDEX results_opponent ON results (opponent);
-CREATE INDEX faults_version ON faults (version);
 CREATE INDEX ratings_version ON ratings (version)
 """
-"""What a league of format 2 lacks."""
-
-LEFT: Final = """
-DROP TABLE IF EXISTS traces;
-DROP TABLE IF EXISTS copies;
-DROP INDEX IF EXISTS versions_shape;
-ALTER TABLE versions DROP COLUMN shape
-"""
-"""What formats 2 and 3 have that format 4 has not: both are brought to it when they are opened."""
+"""The tables; `rounds` has those that were played and rated, with the spread of their results."""
 
 _ALIKE: Final = str.maketrans("10i", "lol")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -127,6 +99,11 @@ class Version(NamedTuple):
         return self.state == SUSPENDED and self.why.startswith(PAUSED)
 
     @property
+    def label(self) -> str:
+        """Its label in the run: deals depend on the name and not on the number."""
+        return self.name if self.number == 1 else f"{self.name}{VERSION}{self.number}"
+
+    @property
     def title(self) -> str:
         """The name and the number of the version."""
         return f"{self.name} {self.number}"
@@ -151,37 +128,6 @@ class Event(NamedTuple):
     at: str
     name: str
     text: str
-
-
-class Pairs(NamedTuple):
-    """Two versions, by id, and the numbers of their pairs by the first one's score."""
-
-    bot: int
-    opponent: int
-    by_score: ScoreCounts
-
-
-class Result(NamedTuple):
-    """The result of a version in a meeting: its pairs by score, and its games by ending.
-
-    Endings are counted by win type and result, in the order of `arena.statistics.difference`.
-    `scores` has a character for each pair from the number `first` on: its half points, 0 to 4, or
-    - for a pair that does not count.
-    """
-
-    round: int
-    opponent: int
-    first: int
-    by_score: ScoreCounts
-    endings: tuple[int, ...]
-    scores: str
-
-
-class Plan(NamedTuple):
-    """The plan of a round: its versions by name, and their meetings."""
-
-    versions: dict[str, int]
-    meetings: list[Meeting]
 
 
 class RatingRow(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena.addons.league.league import League
+from arena.addons.league.league_games import Games
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.addons.league.ledger import Ledger
 from arena.errors import counted, escape
@@ -22,6 +22,7 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.wording import write_ends, write_estimate
 from arena.tables.summary import short_names
 from arena.tables.table_columns import LEAGUE
+from arena.tournament.tournament import VERSION
 
 _HALVES = 4  # half points of a pair
 _FEWEST = 10  # pairs
@@ -45,12 +46,12 @@ class Change(NamedTuple):
         )
 
 
-def find_change(ledger: Ledger, new: Version, old: Version) -> Change | None:
+def find_change(games: Games, new: Version, old: Version) -> Change | None:
     """Return the difference of two versions; None where they have few deals in common.
 
     Each opponent weighs the same. The pair is the unit; pairs on one deal go together.
     """
-    ours, theirs = (_by_deal(ledger, version) for version in (new, old))
+    ours, theirs = (games.halves(version.label) for version in (new, old))
     strata = []
     for opponent in sorted(ours.keys() & theirs.keys()):
         common = sorted(ours[opponent].keys() & theirs[opponent].keys())
@@ -64,16 +65,6 @@ def find_change(ledger: Ledger, new: Version, old: Version) -> Change | None:
     if pairs < _FEWEST:
         return None
     return Change(old, compare_means(strata).estimate, pairs, len(strata))
-
-
-def _by_deal(ledger: Ledger, version: Version) -> dict[int, dict[int, int]]:
-    """Return the half points of a version by opponent and by the number of the pair."""
-    found: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for result in ledger.results_of(version.id):
-        for place, score in enumerate(result.scores):
-            if score != "-":
-                found[result.opponent][result.first + place] = int(score)
-    return found
 
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
@@ -138,14 +129,17 @@ def panel_names(ledger: Ledger) -> dict[int, str]:
 
 def _add_grades(league: League, found: Sequence[Standing]) -> list[Standing]:
     """Return the standings with what courses grade by."""
-    best, counts = league.ledger.best_versions(league.number), league.ledger.days_and_faults()
+    best, days = league.ledger.best_versions(league.number), league.ledger.days()
+    faults = Counter[str]()
+    for label, (strikes, _) in league.games.faults.items():
+        faults[label.partition(VERSION)[0]] += strikes
     of_bot = {one.bot: one for one in found}
     panel = [of_bot[name] for name in panel_names(league.ledger).values() if name in of_bot]
     return [
         one._replace(
             best_version=best.get(one.bot),
-            days=counts[one.bot][0],
-            faults=counts[one.bot][1],
+            days=days[one.bot],
+            faults=faults[one.bot],
             beats=tuple(other.bot for other in panel if surely_beats(one, other)),
         )
         for one in found
@@ -271,7 +265,7 @@ def history(league: League, name: str) -> dict[str, Any]:
         league.find(name)
     told = []
     for version in versions:
-        strikes, first = league.ledger.strikes(version.id)
+        strikes, first = league.games.faults.get(version.label, (0, None))
         ratings = [
             {"round": number, **row.rounded()._asdict()}
             for number, row in league.ledger.rating_history(version.id)
@@ -282,8 +276,8 @@ def history(league: League, name: str) -> dict[str, Any]:
             if key not in ("id", "cost", "panel", "name")
         }
         before = next((one for one in versions if one.number == version.number - 1), None)
-        change = find_change(league.ledger, version, before) if before else None
-        fault = json.loads(first) if first else None
+        change = find_change(league.games, version, before) if before else None
+        fault = first and first._asdict()
         more = {"faults": strikes, "first_fault": fault, "change": change and to_data(change)}
         told.append({**shown, **more, "ratings": ratings})
     kept = [

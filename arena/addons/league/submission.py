@@ -147,9 +147,7 @@ class Desk:
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
-            why = str(error).replace(
-                f"{os.path.dirname(bot)}{os.sep}", ""
-            )  # the owner knows its name
+            why = str(error).replace(f"{os.path.dirname(bot)}{os.sep}", "")  # it knows its name
             public = getattr(error, "public", _UNREADABLE)
             self._refuse(Refusal(0, name, owner, sha256, why, self._time(), public), since)
             raise Refused(why, getattr(error, "items", ()), public) from None
@@ -331,16 +329,6 @@ class Desk:
             return (*run_check(order, working, longest=self.settings.check_seconds),)
         except CutShort as error:
             raise Refused(str(error), public=_TOO_LONG) from None
-
-
-def _leave_out_folder(message: str, bot: str) -> str:
-    """Return a message without the folder of a bot's file, which its owner may not know."""
-    folder = Path(bot).parent
-    if folder == Path() or is_address(bot):
-        return message
-    for place in (os.path.join(os.curdir, folder, ""), os.path.join(folder, "")):
-        message = message.replace(place, "")
-    return message
 
 
 def _choose_cost(items: tuple[Item, ...]) -> float:

@@ -6,22 +6,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from arena.addons.league import bot_page
 from arena.addons.league.bot_page import Against, bot_report
-from arena.addons.league.league_tables import Pairs
-from arena.addons.league.ledger import RatingRow, Result, Version
+from arena.addons.league.league_games import Result
+from arena.addons.league.league_tables import RatingRow, Version
 from arena.addons.league.shown import (
     Standing,
     find_change,
 )
 from arena.reports.blocks import Report, Section, Table, Text
-from arena.statistics.difference import Values, compare_means
+from arena.runs.progress_bar import FirstFault
 from arena.tournament.schedule import Pairing
-from tests.addons.league.small import a_league, settings, version
+from tests.addons.league.small import settings, version
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
 OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" * 64)
@@ -36,33 +35,22 @@ RATINGS = {
     11: RatingRow(11, 60, 1700.0, None, 1730.0, 1650.0, "", played=True),
 }
 RESULTS = [
-    Result(1, 10, 0, (0, 0, 10, 0, 30), ENDINGS, "2" * 10 + "4" * 30),
-    Result(1, 11, 0, (10, 0, 0, 0, 0), (0,) * 15, "0" * 10),
-    Result(2, 11, 10, (10, 0, 0, 0, 0), (0,) * 15, "0" * 10),
+    Result("weak", (0, 0, 10, 0, 30), ENDINGS),
+    Result("strong", (20, 0, 0, 0, 0), (0,) * 15),
 ]
 
 
 class Books:
-    """Stands in for a ledger that has these results."""
-
-    results: dict[int, list[Result]]
+    """Stands in for a ledger."""
 
     def __init__(self, spread: Any = (38.0, 30.0, 50.0, True)) -> None:
-        self.results = {2: RESULTS}
         self._spread = spread
-
-    def results_of(self, number: int) -> list[Result]:
-        return self.results.get(number, [])
 
     def versions(self, *_: object) -> list[Version]:
         return [OLD, NEW, WEAK, STRONG]
 
     def refusals(self, *_: object) -> list[Any]:
         return []
-
-    def strikes(self, number: int) -> tuple[int, str]:
-        first = '{"kind": "late", "ply": 7, "show": "arena show x"}'
-        return (2, first) if number == 1 else (0, "")
 
     def rating_history(self, number: int) -> list[tuple[int, RatingRow]]:
         return [(1, RATINGS[2]._replace(elo=1480.04, pairs=30)), (2, RATINGS[2])][: 2 * number - 2]
@@ -73,8 +61,16 @@ class Books:
 
 def league(**changes: Any) -> Any:
     """Return what stands in for a league."""
+    first = FirstFault("late", "", 7, "x", "arena show x")
     return SimpleNamespace(
         ledger=Books(),
+        games=SimpleNamespace(
+            results={"mine@2": RESULTS},
+            faults={"mine": (2, first)},
+            tournament=None,
+            store=None,
+            halves=lambda _: {},
+        ),
         settings=settings(**changes),
         folder=Path("/nowhere"),
         number=1234,
@@ -116,11 +112,11 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
         "It does worst against strong 1, for its Elo: 0 % in 20 pairs, and 24 % was to be expected."
     )
     assert advice(bot_report(narrow, "mine", [])).startswith("Its rating is not sure yet")
-    wide.ledger.results = {2: RESULTS[:2]}
+    wide.games.results = {"mine@2": [RESULTS[0], Result("strong", (10, 0, 0, 0, 0), (0,) * 15)]}
     assert advice(bot_report(wide, "mine", [])).endswith(
         "24 % was to be expected, which may be luck."
     )
-    wide.ledger.results = {2: RESULTS[:1]}
+    wide.games.results = {"mine@2": RESULTS[:1]}
     assert advice(bot_report(wide, "mine", [])) == ""
 
 
@@ -168,45 +164,21 @@ def standing(**changes: Any) -> Standing:
 
 def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:
     """Each opponent weighs the same; below a number of common pairs nothing is said."""
-    books: Any = Books()
-    old = [
-        Result(1, 10, 0, (0, 0, 0, 0, 0), (0,) * 15, "1" * 40),
-        Result(1, 11, 0, (0, 0, 0, 0, 0), (0,) * 15, "2-" * 10),
-    ]
-    books.results = {1: old, 2: RESULTS}
-    change = find_change(books, NEW, OLD)
+    halves = {
+        "mine@2": {
+            "weak": dict(enumerate(10 * [2] + 30 * [4])),
+            "strong": dict.fromkeys(range(20), 0),
+        },
+        "mine": {"weak": dict.fromkeys(range(40), 1), "strong": dict.fromkeys(range(0, 20, 2), 2)},
+    }
+    games: Any = SimpleNamespace(halves=lambda label: halves[label])
+    change = find_change(games, NEW, OLD)
     assert change is not None
     assert (change.pairs, change.opponents) == (50, 2)
     weak, strong = (10 * 2 + 30 * 4) / 40 / 4 - 0.25, 0.0 - 0.5
     assert change.estimate.value == pytest.approx((weak + strong) / 2)
-    books.results[1] = old[1:]
-    least = find_change(books, NEW, OLD)
+    del halves["mine"]["weak"]
+    least = find_change(games, NEW, OLD)
     assert (least and least.pairs) == 10
-    books.results[1] = [old[1]._replace(scores="2-" * 9)]
-    assert find_change(books, NEW, OLD) is None
-
-
-def test_pairs_are_matched_by_opponent_and_number(tmp_path: Path) -> None:
-    """Whoever is named first, also where a pair does not count, and only common deals."""
-    with a_league(tmp_path / "club") as league:
-        ledger = league.ledger
-        with ledger.changing():
-            old, new, other = (
-                ledger.add_version(version(0, name)) for name in ("mine", "mine", "other")
-            )
-            none = [0] * 15
-            ledger.add_result(1, Pairs(old.id, 1, (0,) * 5), 0, none, "0123444444")
-            ledger.add_result(1, Pairs(2, old.id, (0,) * 5), 10, none, "0000-00000")
-            ledger.add_result(2, Pairs(1, new.id, (0,) * 5), 2, none, "44444444")
-            ledger.add_result(2, Pairs(2, new.id, (0,) * 5), 12, none, "4433221100")
-            ledger.add_result(2, Pairs(other.id, new.id, (0,) * 5), 0, none, "4444")
-        change = find_change(ledger, new, old)
-        assert change is not None
-        first = Values(np.array([2, 3, 4, 4, 4, 4, 4, 4]) / 4, np.zeros(8), 8)
-        second = Values(np.ones(7), np.array([0, 0, 1, 2, 2, 3, 3]) / 4, 7)
-        assert change.estimate == compare_means([first, second]).estimate
-        assert (change.pairs, change.opponents) == (15, 2)
-        assert find_change(ledger, other, old) is None
-        back = find_change(ledger, old, new)
-        assert back is not None
-        assert back.estimate.value == pytest.approx(-(change.estimate.value or 0))
+    del halves["mine"]["strong"][0]
+    assert find_change(games, NEW, OLD) is None

@@ -9,9 +9,12 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from itertools import count
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from arena.addons.league import league as leagues
@@ -28,6 +31,8 @@ from arena.addons.league.shown import (
 )
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
+from arena.store import database, sqlite_file
 from arena.store.reader import read_run
 from tests.addons.league.small import NOON, a_league, accept, play, settings, write_bot
 from tests.conftest import run_here
@@ -54,24 +59,19 @@ bot = Faulty
 def tables(league: League) -> dict[str, Any]:
     """Return all that is known of a league but the times."""
     ledger = league.ledger
-    names = ("versions", "rounds", "results", "faults", "ratings", "spreads")
+    names = ("versions", "rounds", "ratings")
     found = {name: ledger.rows(f"SELECT * FROM {name} ORDER BY 1, 2, 3") for name in names}
     found["versions"] = [row[:-1] for row in found["versions"]]
-    found["rounds"] = [row[:-1] for row in found["rounds"]]
+    found["rounds"] = [(row[0], *row[2:]) for row in found["rounds"]]
     return found
 
 
 def games(league: League) -> list[Any]:
-    """Return every game of a league: its round, place and actions."""
-    found = []
-    for folder in sorted((league.folder / "rounds").iterdir()):
-        tournament, store = read_run(folder)
-        with closing(store):
-            found += [
-                (folder.name, tournament.pairings[number], *game)
-                for number, game in store.results()
-            ]
-    return found
+    """Return who met in which round, and every game of a league: its place and actions."""
+    tournament, store = read_run(league.folder)
+    with closing(store):
+        played = [(tournament.pairings[number], *game) for number, game in store.results()]
+    return [*tournament.meetings, *played]
 
 
 @pytest.mark.slow
@@ -84,14 +84,14 @@ def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
             play(league, 3, workers)
             seen.append((tables(league), games(league), standings(league)))
     assert seen[0] == seen[1]
-    assert len(seen[0][1]) == 3 * 120
+    assert len(seen[0][1]) == 3 + 3 * 120
 
 
 @pytest.mark.slow
 def test_no_pair_of_two_versions_is_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every meeting goes on where the one before has ended, and is chosen by all before it."""
+    """Every round is chosen by all before it, and plays what it was chosen for."""
     met = []
 
     def choose(contenders: Any, pairs: Any, *more: Any) -> dict[tuple[int, int], int]:
@@ -100,45 +100,17 @@ def test_no_pair_of_two_versions_is_played_twice(
 
     monkeypatch.setattr(leagues, "choose_meetings", choose)
     with a_league(tmp_path / "club") as league:
-        play(league, 3)
-        known = league.ledger.pairs()
-        play(league, 1)
-        rows = league.ledger.rows("SELECT bot, opponent, first, pairs FROM results ORDER BY round")
-    ends: dict[tuple[int, int], int] = {}
-    for bot, opponent, first, pairs in rows:
-        assert first == ends.get((bot, opponent), 0)
-        ends[bot, opponent] = first + pairs
-    assert sum(ends.values()) == 240
-    assert [pairs.sum() / 2 for pairs in met] == [0, 60, 120, 180]
-    for bot, opponent, by_score in known:
-        assert met[3][bot - 1, opponent - 1] == met[3][opponent - 1, bot - 1] == sum(by_score)
-
-
-@pytest.mark.slow
-def test_a_new_version_meets_the_deals_of_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So the two can be compared pair by pair: deals know the name and not the version."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", panel=["uniform", "greedy"]) as league:
-        deals = []
-        for number in (1, 2):
-            league.desk.submit(str(write_bot(tmp_path, number=number)), "mine")
-            play(league)
-            tournament, store = read_run(league.folder / "rounds" / f"{number:06}")
-            with closing(store):
-                deals.append(
-                    {
-                        (frozenset(pairing), pair): tournament.draw(
-                            tournament.fixture(place, pair, 0)
-                        )
-                        for place, pairing in enumerate(tournament.pairings)
-                        for pair in range(5)
-                        if "mine" in pairing
-                    }
-                )
-    assert deals[0] == deals[1]
-    assert len(deals[0]) == 10
+        play(league, 4)
+        rounds = league.games.rounds
+        assert league.games.store.count_games() == 480
+    names, played = ["greedy", "majority", "uniform"], np.zeros((3, 3))
+    for pairs, meetings in zip(met, rounds, strict=True):
+        assert (pairs == played).all()
+        for bot, opponent, more in meetings:
+            two = names.index(bot), names.index(opponent)
+            played[two] += more
+            played[two[::-1]] += more
+    assert played.sum() == 480
 
 
 @pytest.mark.slow
@@ -172,15 +144,11 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         assert told["show"] in lines
         assert str(league.settings.seed) not in json.dumps(data)  # it goes to the bot's owner
         # games that were not played count for nobody
-        rows = league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
-        assert 1 <= rows[0][0] <= 4
-        before = rows
+        pairs = sum(sum(one.by_score) for one in league.games.results["faulty"])
+        assert 1 <= pairs <= 4
         (second,) = play(league)
         assert second.suspended == []
-        assert (
-            league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
-            == before
-        )
+        assert sum(sum(one.by_score) for one in league.games.results["faulty"]) == pairs
         league.desk.submit(str(write_bot(tmp_path)), "faulty", "Ann")
         assert league.find("faulty")[0].state == REPLACED
 
@@ -196,7 +164,7 @@ def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
         assert league.withdraw("patient", "Ann").title == "patient 1"
         assert league.find("patient")[0].state == WITHDRAWN
         play(league)
-        assert "patient" not in league.ledger.plan(2).versions
+        assert not [one for one in league.games.rounds[1] if "patient" in one]
         assert league.ratings()[4].pairs > 0
         for name, why in (("patient", "it is withdrawn"), ("greedy", "panel"), ("no", "no bot")):
             with pytest.raises(InputError, match=why):
@@ -213,21 +181,17 @@ def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
         play(league, 1)
         whole = tables(league), games(league)
     folder = tmp_path / "killed"
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from arena.addons.league.league import League\n"
+        "from arena.executors.local import LocalExecutor\n"
+        "league = League(Path(sys.argv[1]))\n"
+        "league._finish = lambda *_: (print('played', flush=True), __import__('time').sleep(600))\n"
+        "with league.playing(): league.play_round(LocalExecutor(1), shown=100)\n"
+    )
+    words = [sys.executable, "-c", code, str(folder)]
     with a_league(folder) as league:
         league.desk.submit("greedy(patience=11)", "patient")
-        with league.playing():
-            number, plan = 1, league._plan(60)
-            with league.ledger.changing():
-                league.ledger.add_round(number, plan, "")
-        code = (
-            "import sys; from pathlib import Path; from arena.addons.league import round as r\n"
-            "from arena.addons.league.league import League\n"
-            "from arena.executors.local import LocalExecutor\n"
-            "league = League(Path(sys.argv[1]))\n"
-            "r._read = lambda *_: (print('played', flush=True), __import__('time').sleep(600))\n"
-            "with league.playing(): league.play_round(LocalExecutor(1), shown=100)\n"
-        )
-        words = [sys.executable, "-c", code, str(folder)]
         with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"played\n"
@@ -253,21 +217,45 @@ def _can_play(league: League) -> bool:
         return False
 
 
+def _play_until_killed(folder: Path, moment: int) -> None:
+    """Play rounds in a process that dies as the transaction with this number begins or ends."""
+    if child := os.fork():
+        os.waitpid(child, 0)
+        return
+    begun, whole = count(1), sqlite_file.connect
+
+    def connect(place: Path | str) -> Any:
+        made = whole(place)
+        made.set_trace_callback(
+            lambda sql: (
+                os.kill(os.getpid(), signal.SIGKILL)
+                if sql.startswith(("BEGIN", "COMMIT")) and next(begun) == moment
+                else None
+            )
+        )
+        return made
+
+    try:
+        sqlite_file.connect = database.connect = connect
+        with closing(League(folder, lambda: NOON)) as league, league.playing():
+            while league.number < 3:
+                league.play_round(LocalExecutor(1), shown=QUIET)
+    finally:
+        os._exit(0)
+
+
 @pytest.mark.slow
-def test_ratings_that_a_kill_has_prevented_are_made_up_for(tmp_path: Path) -> None:
-    """Between a round and its ratings."""
-    with a_league(tmp_path / "club") as league:
-        play(league, 2)
-        whole = tables(league)
-        with league.ledger.changing():
-            league.ledger.connection.execute("DELETE FROM ratings WHERE round = 2")
-            league.ledger.connection.execute("DELETE FROM spreads WHERE round = 2")
-        with league.playing():
-            league.play_round(LocalExecutor(1), shown=100)
-        league.ledger.connection.execute("DELETE FROM rounds WHERE number = 3")
-        for name in ("results", "ratings", "spreads"):
-            league.ledger.connection.execute(f"DELETE FROM {name} WHERE round = 3")
-        assert tables(league)["spreads"] == whole["spreads"]
+def test_killed_at_any_moment_it_has_the_same_games_afterwards(tmp_path: Path) -> None:
+    """Nothing is lost and nothing twice, whenever a round or the end of one is killed."""
+    with a_league(tmp_path / "whole", round_pairs=20) as league:
+        play(league, 3)
+        whole = tables(league), games(league)
+    folder, random = tmp_path / "killed", Random(7)
+    with a_league(folder, round_pairs=20) as league:
+        while league.number < 3:
+            _play_until_killed(folder, random.randint(1, 30))
+            until(lambda: _can_play(league))
+        assert (tables(league), games(league)) == whole
 
 
 @pytest.mark.slow
@@ -276,7 +264,7 @@ def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
     with a_league(tmp_path) as league:
         play(league)
         assert [*take_all(league, print)] == []
-        names = ("league.yaml", "league.sqlite", "league.sqlite-wal", "bots", "rounds", "taken")
+        names = ("league.yaml", "league.sqlite", "league.sqlite-wal", "bots", "run.sqlite", "taken")
         assert [(tmp_path / name).stat().st_mode & 0o77 for name in names] == [0] * len(names)
 
 

@@ -66,9 +66,9 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     assert again.returncode == 1
     assert json.loads(again.stdout)["why"] == "the same as mine 1 of Ann"
     played = json.loads(club("league", "play", "club", "--games", "40", "--json").stdout)
-    assert (played["rounds"], played["games"], played["round"]) == (1, 60, 1)
+    assert (played["rounds"], played["games"], played["round"]) == (1, 40, 1)
     shown = json.loads(club("league", "show", "club", "--json").stdout)
-    assert {**shown, "rounds": 1, "games": 60} == played
+    assert {**shown, "rounds": 1, "games": 40} == played
     assert {one["bot"] for one in shown["standings"]} == {"mine", *NEW[-1].split(",")}
     history = json.loads(club("league", "show", "club", "mine", "--json").stdout)
     assert [one["number"] for one in history["versions"]] == [1]

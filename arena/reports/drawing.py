@@ -179,13 +179,14 @@ class Lines(Chart):
     """Lines over a horizontal axis; `bounds` are horizontal lines with their names.
 
     `across` is the unit of the horizontal axis; a line of differences has a line at 0, and its
-    labels have a sign.
+    labels have a sign. With a `span` the vertical axis is at least so long, and need not hold 0.
     """
 
     series: Sequence[Series]
     across: str = ""
     bounds: Sequence[tuple[float, str]] = ()
     is_signed: bool = False
+    span: float = 0.0
     tall: int = 180
     """The height in pixels."""
 
@@ -400,7 +401,9 @@ def _draw_lines(chart: Lines) -> Iterator[str]:
     if not points:
         return
     across = Scale.written([x for x, _ in points], "{:.0f}".format)
-    heights = [0.0, *(y for _, y in points), *(height for height, _ in chart.bounds)]
+    heights = [y for _, y in points] + [height for height, _ in chart.bounds]
+    middle = (min(heights) + max(heights)) / 2 if chart.span else 0.0
+    heights += [middle - chart.span / 2, middle + chart.span / 2]
     down = Scale(heights, max(2, chart.tall // _LEAST_APART))
     levels = {value: round(100 - down.place(value), 2) for value in down.round_values()}
     parts = [_level(y, "grid" if value else "zero") for value, y in levels.items()]

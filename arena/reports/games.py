@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,12 +102,7 @@ def games_section(
     tournament: Tournament, store: Store, picks: Iterable[Pick]
 ) -> tuple[Section, frozenset[str]]:
     """Return the section with the picked games, and the ids of their replays."""
-    reasons: dict[Place, list[str]] = {}
-    for place, reason in picks:
-        of_place = reasons.setdefault(place, [])
-        if reason not in of_place:
-            of_place.append(reason)
-    replays = [*_replays(tournament, store, reasons)]
+    replays = [*make_replays(tournament, store, picks)]
     blocks: list[Block] = [Replays(replays)] if replays else [Text(["There are no games yet."])]
     if replays:
         blocks.insert(
@@ -117,9 +112,15 @@ def games_section(
     return Section("games", "Games to look at", blocks), frozenset(r.id for r in replays)
 
 
-def _replays(
-    tournament: Tournament, store: Store, reasons: Mapping[Place, Sequence[str]]
+def make_replays(
+    tournament: Tournament, store: Store, picks: Iterable[Pick], side: str = ""
 ) -> Iterator[Replay]:
+    """Yield the picked games, each once; lines are from the `side` of a bot, or of the first."""
+    reasons: dict[Place, list[str]] = {}
+    for place, reason in picks:
+        of_place = reasons.setdefault(place, [])
+        if reason not in of_place:
+            of_place.append(reason)
     games = {}
     for place in reasons:
         if (result := store.game(*place)) is not None:
@@ -129,13 +130,20 @@ def _replays(
     for place, why in reasons.items():
         if place in games:
             try:
-                yield _make(place, *games[place], " ".join(why), known.get(place))
+                fixture, game = games[place]
+                seat = 1 - place.seat if side == fixture.pairing.opponent else place.seat
+                yield _make(place, fixture, game, " ".join(why), known.get(place), seat)
             except EngineError:  # a damaged record cannot be shown
                 continue
 
 
 def _make(
-    place: Place, fixture: Fixture, game: Game, reason: str, of_seat_0: Sequence[float] | None
+    place: Place,
+    fixture: Fixture,
+    game: Game,
+    reason: str,
+    of_seat_0: Sequence[float] | None,
+    seat: Seat,
 ) -> Replay:
     title = f"{fixture.name}: {game.ending}"
     data = make_timeline(
@@ -148,7 +156,7 @@ def _make(
         title=fixture.name,
     )
     name = replay_id(place)
-    line = draw_margin(f"{name}-line", data["frames"], place.seat)
+    line = draw_margin(f"{name}-line", data["frames"], seat)
     return Replay(name, title, reason, data, line)
 
 

@@ -51,12 +51,11 @@ class Part(NamedTuple):
 class Lately(NamedTuple):
     """What the row of a bot in a league has besides.
 
-    It rose by `moved` ranks, None for a bot that is new. `city` is the share of its games that it
-    won by City, `at` the day of its last submission. `lines` are its ratings by round, a line for
-    each version: points in percent of the width and of the height; the last one is at `end`.
+    `city` is the share of its games that it won by City, `at` the day of its last submission.
+    `lines` are its ratings by round, a line for each version: points in percent of the width and of
+    the height; the last one is at `end`.
     """
 
-    moved: int | None
     city: float
     at: str
     lines: Sequence[str] = ()
@@ -67,10 +66,10 @@ class Rung(NamedTuple):
     """A row of the ladder; places are in percent of the width of the ratings.
 
     `low` and `high` are the ends of the interval, at the edge where an end is not known. `verdict`
-    is that on this bot and the next one.
+    is that on this bot and the next one. Without a rank it is a bot of the scale.
     """
 
-    rank: int
+    rank: int | None
     bot: str
     link: str
     elo: str
@@ -116,7 +115,7 @@ class Ladder:
     """The rows of a first screen, the best bot first.
 
     `ticks` are the places of round ratings, `step` Elo apart; `endings` are the kinds that occur.
-    `left` is the number of bots without a row. In a league ranks have moved `since` a round.
+    `left` is the number of bots without a row. The rows may be those `of_league`.
     """
 
     rungs: Sequence[Rung]
@@ -124,7 +123,7 @@ class Ladder:
     step: int
     endings: Sequence[str]
     left: int = 0
-    since: str = ""
+    of_league: bool = False
 
     @property
     def lines(self) -> str:
@@ -138,7 +137,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Opening:
-    """A first screen; `task` says in words what `command` does next.
+    """A first screen; `task` says in words what `command` does next, or the page of `link`.
 
     `more` is said later, in the section of the name `beside`, by default the first one. It has
     the ladder of all bots, or the lead of one over another.
@@ -153,6 +152,7 @@ class Opening:
     command: str = ""
     lead: Lead | None = None
     beside: str = ""
+    link: str = ""
 
     @property
     def continues(self) -> bool:
@@ -179,7 +179,8 @@ def lay_out(
     verdicts: Mapping[tuple[str, str], str],
     links: Sequence[str | None],
     left: int = 0,
-    since: str = "",
+    *,
+    of_league: bool = False,
 ) -> Ladder:
     """Return the rows of some bots, from those of a table; `verdicts` are on neighbours.
 
@@ -197,7 +198,7 @@ def lay_out(
         if any((row[won] or 0) + (row[lost] or 0) for row in rows)
     ]
     ticks = [(scale.place(value), f"{value}") for value in scale.round_values()]
-    return Ladder(rungs, ticks, scale.step, seen, left, since)
+    return Ladder(rungs, ticks, scale.step, seen, left, of_league)
 
 
 def _ends(row: Mapping[str, Any]) -> Iterator[float]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,11 @@ from arena.addons.league.league import League
 from arena.addons.league.league_games import Games
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.addons.league.ledger import Ledger
-from arena.errors import counted, escape
+from arena.errors import arena_command, counted, escape
 from arena.statistics import wording
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
-from arena.statistics.wording import write_ends, write_estimate
+from arena.statistics.wording import split_letters, write_ends, write_estimate
 from arena.tables.summary import short_names
 from arena.tables.table_columns import LEAGUE
 from arena.tournament.tournament import VERSION
@@ -68,7 +68,6 @@ def find_change(games: Games, new: Version, old: Version) -> Change | None:
 
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
-_LETTER = re.compile(r"[a-z]\d*")
 _MOST_NAME = 24
 _MOST_LETTERS = 8
 _WIDTH = 80
@@ -77,12 +76,12 @@ _WIDTH = 80
 class Standing(NamedTuple):
     """The standing of a bot in a league, by its newest version.
 
-    `elo`, with its 95 % interval, is None before the first games; an end of the interval is None if
-    it is unbounded. `shrunk` is the Elo shrunk towards the mean, the more the less is known. Bots
-    that share a letter in `group` could not be separated. `note` is information for its owner.
-    `best_version` has the highest Elo of the name, None before the first games; `days` is on how
-    many days it was submitted, `faults` counts those of all its versions, and `beats` has the bots
-    of the panel that its newest version surely beats.
+    Bots of the panel have no rank: they are the scale. `elo`, with its 95 % interval, is None
+    before the first games; an end of the interval is None if it is unbounded. `shrunk` is the Elo
+    shrunk towards the mean, the more the less is known. Bots that share a letter in `group` could
+    not be separated. `note` is information for its owner. `best_version` has the highest Elo of the
+    name, None before the first games; `days` is on how many days it was submitted, `faults` counts
+    those of all its versions, and `beats` has the bots of the panel that it surely beats.
     """
 
     rank: int | None
@@ -105,21 +104,32 @@ class Standing(NamedTuple):
 
 def standings(league: League) -> list[Standing]:
     """Return the standings of all active bots, the strongest first, then of suspended ones."""
-    rows = league.ratings()
-    versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
-    active = [version for version in versions if version.is_active]
-    active.sort(key=lambda version: _order(version, rows))
-    ranks = wording.give_ranks([round(rows[v.id].elo, 1) for v in active if v.id in rows])
+    rows, best = league.ratings(), league.ledger.best_versions(league.number)
+    days, faults = league.ledger.days(), Counter[str]()
+    for label, (strikes, _) in league.games.faults.items():
+        faults[label.partition(VERSION)[0]] += strikes
     found = [
-        _standing(version, row, rank, _note(league, version, row))
-        for version, rank in zip_longest(active, ranks)
-        for row in [rows.get(version.id)]
+        _standing(league, version, rows.get(version.id))._replace(
+            best_version=best.get(version.name),
+            days=days[version.name],
+            faults=faults[version.name],
+        )
+        for version in league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
     ]
-    gone = [version for version in versions if not version.is_active]
-    found += [
-        _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone
+    found.sort(key=lambda one: (one.state != ACTIVE, -(one.elo or -math.inf), one.bot))
+    scale = {*panel_names(league.ledger).values()}
+    rated = [one for one in found if one.state == ACTIVE and one.elo is not None]
+    ranked = [one for one in rated if one.bot not in scale]
+    ranks = wording.give_ranks([one.elo or 0.0 for one in ranked])
+    rank_of = {one.bot: rank for one, rank in zip(ranked, ranks, strict=True)}
+    panel = [one for one in rated if one.bot in scale]
+    return [
+        one._replace(
+            rank=rank_of.get(one.bot),
+            beats=tuple(sorted(other.bot for other in panel if surely_beats(one, other))),
+        )
+        for one in found
     ]
-    return _add_grades(league, found)
 
 
 def panel_names(ledger: Ledger) -> dict[int, str]:
@@ -127,23 +137,24 @@ def panel_names(ledger: Ledger) -> dict[int, str]:
     return {version.id: version.name for version in ledger.versions("panel")}
 
 
-def _add_grades(league: League, found: Sequence[Standing]) -> list[Standing]:
-    """Return the standings with what courses grade by."""
-    best, days = league.ledger.best_versions(league.number), league.ledger.days()
-    faults = Counter[str]()
-    for label, (strikes, _) in league.games.faults.items():
-        faults[label.partition(VERSION)[0]] += strikes
-    of_bot = {one.bot: one for one in found}
-    panel = [of_bot[name] for name in panel_names(league.ledger).values() if name in of_bot]
-    return [
-        one._replace(
-            best_version=best.get(one.bot),
-            days=days[one.bot],
-            faults=faults[one.bot],
-            beats=tuple(other.bot for other in panel if surely_beats(one, other)),
-        )
-        for one in found
-    ]
+def _standing(league: League, version: Version, row: RatingRow | None) -> Standing:
+    """Return the standing of a version, without what the others decide."""
+    who = None, version.name, version.number, version.owner
+    note = _note(league, version, row)
+    if row is None:
+        return Standing(*who, None, None, None, None, 0, "", version.state, note)
+    group = row.letters if version.is_active else ""
+    return Standing(*who, *row.rounded()[2:6], row.pairs, group, version.state, note)
+
+
+def _note(league: League, version: Version, row: RatingRow | None) -> str:
+    if not version.is_active:
+        return f"suspended: {version.why.partition(';')[0]}"
+    settings = league.settings
+    if version.cost * settings.round_pairs > settings.bot_seconds:
+        pairs = max(10, int(settings.bot_seconds / version.cost))
+        return f"slow: {counted(pairs, 'pair')} in a round, so its rating waits"
+    return "" if row else "plays in the next round"
 
 
 def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[list[Any]]]:
@@ -165,63 +176,40 @@ def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[li
 
 def are_apart(upper: Sequence[Standing], lower: Sequence[Standing]) -> bool:
     """Return whether each bot is told apart from each of the others: they share no letter."""
-    letters = [{*_LETTER.findall("".join(one.group for one in some))} for some in (upper, lower)]
-    return not letters[0] & letters[1]
+    letters = [{*chain(*(split_letters(one.group) for one in some))} for some in (upper, lower)]
+    return letters[0].isdisjoint(letters[1])
 
 
 def surely_beats(one: Standing, other: Standing) -> bool:
     """Return whether a bot is surely stronger than another one: ahead of it, and told apart."""
-    if one.rank is None or other.rank is None or not (one.group and other.group):
+    if one.elo is None or other.elo is None or not (one.group and other.group):
         return False
-    return one.rank < other.rank and are_apart([one], [other])
+    return one.elo > other.elo and are_apart([one], [other])
 
 
-def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:
-    row = rows.get(version.id)
-    return (-round(row.elo, 1) if row else float("inf"), version.name)
-
-
-def _standing(version: Version, row: RatingRow | None, rank: int | None, note: str) -> Standing:
-    who = version.name, version.number, version.owner
-    if row is None:
-        return Standing(rank, *who, None, None, None, None, 0, "", version.state, note)
-    group = row.letters if version.is_active else ""
-    elo = row.rounded()[2:6]
-    return Standing(rank, *who, *elo, row.pairs, group, version.state, note)
-
-
-def _note(league: League, version: Version, row: RatingRow | None) -> str:
-    settings = league.settings
-    if version.cost * settings.round_pairs > settings.bot_seconds:
-        pairs = max(10, int(settings.bot_seconds / version.cost))
-        return f"slow: {counted(pairs, 'pair')} in a round, so its rating waits"
-    return "" if row else "plays in the next round"
-
-
-def format_standings(found: list[Standing]) -> Iterator[str]:
-    """Yield the standings for a terminal of 80 columns."""
+def format_standings(found: Sequence[Standing], place: str) -> Iterator[str]:
+    """Yield the standings for a terminal of 80 columns; `place` is the league's folder."""
     names = short_names((f"{one.bot} {one.version}" for one in found), _MOST_NAME)
     _, write_title = names.column(_MOST_NAME)
     yield _HEAD
     for one in found:
         interval = write_ends(one.elo_low, one.elo_high)
-        note = f"{one.note}; see `arena league show`" if one.state == SUSPENDED else one.note
-        title = write_title(f"{one.bot} {one.version}")
-        line = f"{one.rank or '-':>4}  {title} "
-        if one.elo is None:
-            yield f"{line}{note}"
-            continue
-        group = wording.shorten(one.group, _MOST_LETTERS) if one.group else ""
-        line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
+        line = f"{one.rank or '-':>4}  {write_title(f'{one.bot} {one.version}')} "
+        if one.elo is not None:
+            group = wording.shorten(one.group, _MOST_LETTERS) if one.group else ""
+            line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
         yield line.rstrip()
-        if note:
-            yield f"      {note}"
+        if one.note:
+            yield f"      {one.note}"
+        if one.state == SUSPENDED:
+            yield f"      see `{arena_command('league', ['show', place, one.bot])}`"
 
 
 def format_summary(league: League) -> Iterator[str]:
     """Yield the standings, and the notes below them, for a terminal of 80 columns."""
-    yield from format_standings(standings(league))
+    yield from format_standings(standings(league), str(league.folder))
     yield "shrunk: the Elo drawn to the mean, the more the less is known of the bot"
+    yield "without a rank: the arena's own bots, the scale, and those not rated yet"
     for text in describe_spread(league):
         yield from textwrap.wrap(text, _WIDTH)
 
@@ -278,6 +266,8 @@ def history(league: League, name: str) -> dict[str, Any]:
         before = next((one for one in versions if one.number == version.number - 1), None)
         change = find_change(league.games, version, before) if before else None
         fault = first and first._asdict()
+        if first and fault:
+            fault["show"] = arena_command("show", [league.folder, first.game])
         more = {"faults": strikes, "first_fault": fault, "change": change and to_data(change)}
         told.append({**shown, **more, "ratings": ratings})
     kept = [
@@ -307,7 +297,7 @@ def format_history(data: dict[str, Any]) -> Iterator[str]:
         if fault := version["first_fault"]:
             first = f"the first: {fault['kind']} at ply {fault['ply']}: {fault['message']}"
             yield f"  {counted(version['faults'], 'fault')}; {escape(first)}"
-            yield f"  `{fault['show']}` in the league's folder shows it"
+            yield f"  `{fault['show']}` shows it"
         if version["ratings"]:
             yield f"{'elo':>22}  {'95 %':>13}"
         for row in version["ratings"]:

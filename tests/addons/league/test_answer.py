@@ -43,7 +43,7 @@ def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) ->
     assert kept_why(club, "patient") == json.loads(json.dumps(found))
     assert stat.S_IMODE((club.folder / "why").stat().st_mode) == 0o700
     page = to_html(bot_report(club, "patient", standings(club)))
-    assert "Why it lost" in page
+    assert "of the chance to win: played" in page
     assert found["costly"][0]["game"] in page
     assert kept_why(club, "greedy") is None
     assert max(map(len, format_why(found))) <= 110
@@ -53,7 +53,7 @@ def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> N
     """Neither those beside it, nor those above it, nor those that are not rated or suspended."""
     rows = ("a", 1, "a"), ("b", 2, "ab"), ("c", 3, "b"), ("new", 4, ""), ("gone", None, "")
     found = [
-        Standing(rank, bot, 1, "x", 1500.0, None, None, 1500.0, 9, group, "active", "")
+        Standing(rank, bot, 1, "x", 9.0 - (rank or 0), None, None, 1.0, 9, group, "active", "")
         for bot, rank, group in rows
     ]
     beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]

@@ -6,21 +6,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 
-from arena.addons.league import bot_page
 from arena.addons.league.bot_page import Against, bot_report
 from arena.addons.league.league_games import Result
 from arena.addons.league.league_tables import RatingRow, Version
 from arena.addons.league.shown import (
     Standing,
     find_change,
+    standings,
 )
-from arena.reports.blocks import Report, Section, Table, Text
+from arena.reports.blocks import Replays, Report, Section, Text
+from arena.reports.drawing import Lines
 from arena.runs.progress_bar import FirstFault
-from arena.tournament.schedule import Pairing
-from tests.addons.league.small import settings, version
+from tests.addons.league.small import a_league, play, settings, version
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
 OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" * 64)
@@ -61,7 +60,7 @@ class Books:
 
 def league(**changes: Any) -> Any:
     """Return what stands in for a league."""
-    first = FirstFault("late", "", 7, "x", "arena show x")
+    first = FirstFault("timeout", "secret", 7, "a/b/0/1", "")
     return SimpleNamespace(
         ledger=Books(),
         games=SimpleNamespace(
@@ -85,12 +84,6 @@ def section(report: Report, name: str) -> Section:
     return next(one for one in report.sections if one.name == name)
 
 
-def rows(report: Report, name: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a table of a report."""
-    table = next(one for one in report.blocks if isinstance(one, Table) and one.name == name)
-    return [tuple(row) for row in table.rows]
-
-
 def advice(report: Report) -> str:
     """Return what the owner is told."""
     (text,) = section(report, "next").blocks
@@ -108,52 +101,45 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
     """None of 20 pairs where 24 % was to be expected is 3.04 errors; of 10 pairs 2.1 are luck."""
     wide, narrow = league(target=40), league(target=10)
     said = advice(bot_report(wide, "mine", []))
-    assert said == (
+    assert said.startswith(
         "It does worst against strong 1, for its Elo: 0 % in 20 pairs, and 24 % was to be expected."
+        " By City it has won 5 % of its games, and lost 0 %; by points it has won 25 % of its games"
     )
     assert advice(bot_report(narrow, "mine", [])).startswith("Its rating is not sure yet")
     wide.games.results = {"mine@2": [RESULTS[0], Result("strong", (10, 0, 0, 0, 0), (0,) * 15)]}
-    assert advice(bot_report(wide, "mine", [])).endswith(
-        "24 % was to be expected, which may be luck."
-    )
+    assert "24 % was to be expected, which may be luck." in advice(bot_report(wide, "mine", []))
     wide.games.results = {"mine@2": RESULTS[:1]}
-    assert advice(bot_report(wide, "mine", [])) == ""
+    assert "It does worst" not in advice(bot_report(wide, "mine", []))
 
 
-def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:
-    """At the place of the game, from whichever side it is named."""
-    columns = ["game", "bot", "opponent", "pair", "seat", "ply", "action", "loss", "mistake"]
-    rows = [
-        ("mine/weak/3/1", "mine", "weak", 3, 1, 7, "T", 0.25, "took too early"),
-        ("strong/mine/4/0", "mine", "strong", 4, 1, 9, "5", 0.125, "laid the wrong card"),
-    ]
-    costly = pd.DataFrame(rows, columns=columns)
-    run: Any = SimpleNamespace(pairings=[Pairing("mine", "weak"), Pairing("strong", "mine")])
-    picks = [*bot_page._pick_costly(run, costly)]
-    assert [tuple(pick.place) for pick in picks] == [(0, 3, 1), (1, 4, 0)]
-    assert picks[0].reason == "Ply 7 gave away 25 % of the chance to win."
-    _, table = bot_page._costliest(costly, ["one", "two"])
-    assert isinstance(table, Table)
-    assert [*table.rows] == [(row[0], *row[5:]) for row in rows]
-    assert table.links == ["one", "two"]
-    assert not [*bot_page._costliest(None, []), *bot_page._pick_costly(run, None)]
-
-
-def test_every_version_has_its_rating_and_its_faults() -> None:
-    """The newest first, and its rating after each round; a version without games has none."""
+def test_the_course_has_a_line_for_each_version_and_faults_say_what_to_do() -> None:
+    """Neither a raw table nor what the bot said; a version without games has no line."""
     report = bot_report(league(), "mine", [standing()])
-    assert report.summary == ["mine, version 2 of Ann: rank 3, Elo 1500."]
-    assert rows(report, "versions") == [
-        (2, "2026-11-25 08:30", "active", 1500.0, 1470.0, 1530.0, 60, 0, "abcdefabcdef"),
-        (1, "2026-11-24 12:00", "replaced", None, None, None, 0, 2, "000000000000"),
-    ]
-    assert rows(report, "ratings") == [
-        (2, 2, 1500.0, 1470.0, 1530.0, 60),
-        (1, 2, 1480.0, 1470.0, 1530.0, 30),
-    ]
-    (code,) = section(report, "faults").blocks
-    title = "Version 1: 2 faults; the first: late at ply 7. In the league's folder:"
-    assert (code.title, code.text) == (title, "arena show x")  # type: ignore[union-attr]
+    assert report.summary == ["mine, version 2 of Ann: rank 3, Elo 1500 (1470..1530)."]
+    assert not [*report.tables()]
+    (chart,) = report.charts()
+    assert isinstance(chart, Lines)
+    assert [list(one.points) for one in chart.series] == [[], [(1, 1480.0), (2, 1500.0)]]
+    (text,) = section(report, "faults").blocks
+    assert isinstance(text, Text)
+    assert text.paragraphs[0].startswith(
+        "Version 1 had 2 faults; the first: no answer in time (timeout) at ply 7 of a/b/0/1. Make"
+    )
+
+
+def test_a_game_is_drawn_from_the_side_of_the_bot(tmp_path: Path) -> None:
+    """Also where the other one is named first: a won game ends above, a lost one below."""
+    with a_league(tmp_path / "club", round_pairs=40) as club:
+        play(club)
+        for name in ("uniform", "majority"):
+            report = bot_report(club, name, standings(club))
+            (games,) = (one for one in section(report, "games").blocks if isinstance(one, Replays))
+            assert len({one.reason.split()[1] for one in games.games}) == 2
+            for game in games.games:
+                assert game.line
+                last = game.line.series[0].points[-1][1]
+                if "by points" in game.reason:
+                    assert (last > 0) == game.reason.startswith("A win"), game.title
 
 
 def standing(**changes: Any) -> Standing:

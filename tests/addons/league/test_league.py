@@ -132,7 +132,7 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         (row,) = [one for one in standings(league) if one.bot == "faulty"]
         assert (row.rank, row.note) == (None, "suspended: 4 faults")
         for shown in (row, row._replace(elo=None)):
-            assert max(map(len, format_standings([shown]))) <= 80
+            assert max(map(len, format_standings([shown], "club"))) <= 80
         data = history(league, "faulty")
         told = data["versions"][0]["first_fault"]
         assert told["kind"] == "exception"

@@ -75,7 +75,6 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     assert history["refusals"][0]["why"] == "the same as mine 1 of Ann"
     assert club("report", "club").stdout == "report in club/site/index.html\n"
     assert (tmp_path / "club" / "site" / "index.html").is_file()
-    assert json.loads((tmp_path / "club" / "site" / "feed.json").read_text())["items"]
     gone = json.loads(club("league", "withdraw", "club", "mine", "--json").stdout)
     assert gone == {"bot": "mine", "version": 1, "state": "withdrawn"}
 

@@ -168,10 +168,10 @@ def test_a_build_that_hangs_holds_no_other_owner(
         assert {next(taking), next(taking)} == {"makes", "plain"}
         assert {one.name for one in league.ledger.versions("NOT panel")} == {"makes", "plain"}
         assert client.send("GET", "/", {})[0].status == 200
-        assert [one["state"] for one in client.mine(bob)["uploads"]] == ["accepted"]
-        assert {one["bot"]: one["state"] for one in client.mine(ann)["uploads"]} == {
-            "hangs": "being checked",
-            "waits": "waiting",
+        assert [one["answer"] for one in client.uploads(bob)] == ["accepted: plain 1, by Bob"]
+        assert {one["answer"]: one["place"] for one in client.uploads(ann)} == {
+            "hangs": 1,
+            "waits": 2,
         }
         assert isinstance(taking, Generator)
         taking.close()

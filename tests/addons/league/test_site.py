@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from arena.addons.league import league_site, submission
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import Standing, standings
+from arena.reports.blocks import Report
+from arena.reports.html import to_html
+from arena.reports.ladder import ENDINGS, Lately, Opening, lay_out
 from tests.addons.league.small import NOON, a_league, accept, play
 from tests.addons.league.test_league import FAULTY
 
@@ -45,6 +48,8 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> League:
         with pytest.raises(submission.Refused):
             league.desk.submit(str(bad), "eve")
         play(league, 2)
+        league.desk.submit("greedy(patience=7)", "late", "Cid")
+        play(league)
         league.withdraw("patient")
         write_site(league)
         return League(league.folder, league.now)
@@ -66,7 +71,7 @@ def test_the_first_page_has_the_news_and_the_standings(league: League) -> None:
         assert words in index
     assert "patient 1, by Ann" not in index  # that was two days before
     names = {path.stem for path in (site / "bots").iterdir()}
-    assert names == {"uniform", "greedy", "majority", "patient", "faulty"}
+    assert names == {"uniform", "greedy", "majority", "patient", "faulty", "late"}
     links = re.findall(r'href="\./bots/(\w+)\.html"', (site / "index.html").read_text())
     assert {*links} <= names
     assert "faulty" in links
@@ -80,24 +85,46 @@ def test_the_first_page_begins_with_a_row_for_each_bot(league: League) -> None:
     assert report.sections[0].name == "standings"
     assert opening.sentence == league_site.say_standings(found)
     assert [(one.bot, one.link) for one in opening.forfeiting] == [("faulty", "./bots/faulty.html")]
-    rated = [one for one in found if one.rank]
-    assert [rung.bot for rung in opening.ladder.rungs] == [one.bot for one in rated]
+    shown = [one for one in found if one.elo is not None and one.state == "active"]
+    assert [rung.bot for rung in opening.ladder.rungs] == [one.bot for one in shown]
     newest = {version.name: version for version in league.ledger.versions()}
-    for rung, one in zip(opening.ladder.rungs, rated, strict=True):
+    for rung, one in zip(opening.ladder.rungs, shown, strict=True):
         results = league.games.results[newest[one.bot].label]
         games = [sum(column) for column in zip(*(r.endings for r in results), strict=True)]
+        assert rung.rank == one.rank
         assert rung.lately
         assert rung.lately.city == games[0] / sum(games)
         assert rung.score == (sum(games[0::3]) + sum(games[2::3]) / 2) / sum(games)
-        assert rung.lately.at == ("panel" if newest[one.bot].panel else "26 Nov")
+        assert rung.lately.at == "24 Nov"
         assert len(rung.lately.lines) == 1
         assert rung.lately.end
         assert rung.lately.lines[-1].endswith("{},{}".format(*rung.lately.end))
     page = (league.folder / "site" / "index.html").read_text()
     assert page.index("faulty</b> is suspended") < page.index('class="rungs"') < page.index("<main")
-    assert json.loads((league.folder / "site" / "league.json").read_text())["sentence"] == (
-        opening.sentence
-    )
+
+
+def test_neighbours_that_are_not_told_apart_are_one_group() -> None:
+    """The arena's own bots have no rank, and stand between the others without a verdict."""
+    rows = (1, "ann", "a"), (None, "own", "ab"), (2, "bob", "ab"), (3, "cid", "b"), (4, "dan", "c")
+    found = [
+        Standing(rank, bot, 1, "", 1.0, 0.0, 2.0, 1.0, 9, group, "active", "")
+        for rank, bot, group in (*rows, (None, "last", "c"))
+    ]
+    verdicts = dict(league_site._find_verdicts(found))
+    assert [*verdicts.values()] == ["open", "open", "open", "apart"]
+    page = to_html(Report("x", ["x"], [], opening=opening_of(verdicts, found)))
+    assert page.count('<span class="verdict">open</span>') == 1
+    assert page.count('<span class="verdict">apart</span>') == 1
+    assert page.count("rung open scale") == 1
+
+
+def opening_of(verdicts: Any, found: list[Standing]) -> Opening:
+    """Return a first screen of these standings."""
+    ends = dict.fromkeys((name for _, *two in ENDINGS.values() for name in two), 1)
+    more = {"games": 8, "draws": 0, "score": 0.5, "lately": Lately(0.1, "new")}
+    rows = [one._asdict() | ends | more for one in found]
+    ladder = lay_out(rows, verdicts, [None] * len(rows), of_league=True)
+    return Opening("x", "x", [], ladder)
 
 
 def test_the_sentence_is_what_the_letters_say() -> None:
@@ -116,7 +143,7 @@ def test_the_sentence_is_what_the_letters_say() -> None:
     assert said("a", "a", "b") == (
         "b1 is first, but not told apart from b2; the top two are told apart from b3."
     )
-    assert said("a") == "1 bot, and no two of them are rated yet."
+    assert said("a") == "b1 is rated so far, beside the arena's own."
 
 
 def test_the_page_of_a_bot_says_what_to_do_next(league: League) -> None:
@@ -124,14 +151,13 @@ def test_the_page_of_a_bot_says_what_to_do_next(league: League) -> None:
     bots = league.folder / "site" / "bots"
     faulty = text_of(bots / "faulty.html")
     assert "Version 1 is suspended" in faulty
-    assert re.search(r"the first: exception at ply \d+\. In the league", faulty)
-    assert re.search(r"arena show \. \S+/\d+/[01]", faulty)
+    assert re.search(r"the first: an exception \(exception\) at ply \d+ of \S+/\d+/[01]\.", faulty)
     patient = text_of(bots / "patient.html")
     assert "Version 2 is withdrawn; a new version brings the bot back." in patient
-    assert "How its games ended" in patient
+    assert "By points it has won" in patient
     assert "Games to look at" in patient
     assert 'href="../index.html"' in (bots / "patient.html").read_text()
-    assert "Its rating is not sure yet" in text_of(bots / "greedy.html")
+    assert "Its rating is not sure yet" in text_of(bots / "late.html")
 
 
 def test_no_page_has_a_source_or_what_a_bot_has_printed(league: League) -> None:

@@ -166,6 +166,7 @@ CASES: Mapping[str, Case] = {
     "pairs alike": Case(_equal(6, alike_pairs), 30),
     "gauntlet, 38": Case(_normal(38, 16), 60, range(8, 16)),
     "gauntlet, 60": Case(_normal(60, 16), 60, range(8, 16)),
+    "gauntlet of 4 + 4, 60": Case(_normal(60, 8), 60, range(4, 8)),
     "gauntlet, equal": Case(_equal(12), 60, range(4, 12)),
 }
 """The fields in which every sentence, interval and probability is tried."""

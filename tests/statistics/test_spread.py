@@ -10,6 +10,7 @@ import pytest
 from arena.statistics.model import LADDER_SPREAD, is_equal
 from arena.statistics.ratings import Fit, PairScores
 from bench.studies import unmet
+from bench.studies.truths import Truth, of_elo, play
 from bench.studies.unmet import PARTIALS, Partial, cover
 
 PAIRS = 40
@@ -41,6 +42,16 @@ def test_with_all_pairings_missing_the_rest_is_that_of_the_ladder() -> None:
     assert not fit.spread.is_measured
     rest = fit.full_errors[0, 2] ** 2 - fit.gap_errors[0, 2] ** 2
     assert rest == pytest.approx(3 * (2 / 3) ** 2 * fit.spread.variance, rel=1e-6)
+
+
+def test_a_measured_spread_counts_with_caution() -> None:
+    """Larger values weigh more: else leads of small gauntlets were missed in 11 % of runs."""
+    rng = np.random.default_rng(9)
+    for panel, caution in ((1, 1.0), (4, 1.3)):
+        truth = Truth(of_elo(rng.normal(scale=50, size=4 + panel), 60, rng))
+        spread = play(truth, 60, rng, range(4, 4 + panel)).fit().spread
+        assert (spread.freedom >= 3) == (panel == 4)
+        assert np.mean(spread.thirds) / spread.variance == pytest.approx(caution, abs=0.15)
 
 
 def test_pairings_of_unequal_numbers_of_pairs_are_no_equal_round_robin() -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from arena.differences.run_files import RunTables
     from arena.library.rating import ReportedRun, RunReport
-    from arena.statistics.intervals import SeatAdvantage
+    from arena.tables.findings import SeatAdvantage
     from arena.tables.losses import Analysis
     from arena.tables.win_tables import WinTables
 

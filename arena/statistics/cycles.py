@@ -147,12 +147,8 @@ class Field:
 
     def in_order(self) -> list[str]:
         """Return the labels, the strongest bot first; ties by label."""
-
-        def key(label: str) -> tuple[float, float, str]:
-            value = self.ratings[label].value
-            return -round(value, 1), -round(value, 6), label
-
-        return sorted(self.labels, key=key)
+        value = {label: rating.value for label, rating in self.ratings.items()}
+        return sorted(value, key=lambda one: (-round(value[one], 1), -round(value[one], 6), one))
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, reason, and both ends or None."""

@@ -11,8 +11,8 @@ or fall. The chance of any false alarm in a run is 1 %.
 
 Sources: Cochran 1977, chapter 6, for ratios; Wilson 1927 for the interval of a share, with the
 design effect of Kish 1965; Benjamini and Hochberg 1995 for many tests at once; Fisher 1925 for the
-analysis of variance; Paulson 1942 for a normal form of F; Box and Andersen 1955 for its degrees of
-freedom if scores are not normal.
+analysis of variance; Paulson 1942 for a normal form of F; Box and Andersen 1955 for its variance if
+scores are not normal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.distributions import Floats, normal_below, student_bound
-from arena.statistics.sprt import elo_of
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -115,16 +114,8 @@ def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
     [True, False, False]
     """
     rows = [(one.p_value, one.low, one.high) for one in estimates]
-    return [bool(one) for one in are_significant(*np.array(rows).reshape(-1, 3).T)]
-
-
-def are_significant(p_values: Floats, low: Floats, high: Floats) -> Bools:
-    """Return `find_significant` of differences with these p-values and ends, as they are shown.
-
-    >>> are_significant(np.array([0.01, np.nan]), np.array([0.2, 1.0]), np.array([3.0, 2.0]))
-    array([ True, False])
-    """
-    return np.asarray((correct(p_values) < LEVEL) & ((low > 0) | (high < 0)))
+    p_values, low, high = np.array(rows).reshape(-1, 3).T
+    return [bool(one) for one in (correct(p_values) < LEVEL) & ((low > 0) | (high < 0))]
 
 
 def correct(p_values: Floats) -> Floats:
@@ -267,38 +258,6 @@ def add_pairs(groups: Ints, counts: Ints, totals: Sequence[tuple[Moments, Ints]]
             moments.sums[index, groups[starts]] += part
 
 
-class SeatAdvantage(NamedTuple):
-    """The share of seat 0 in the pairs of a run, with its 95 % interval, and the same in Elo.
-
-    An Elo is None if its share is 0 or 1.
-    """
-
-    pairs: int
-    share: float
-    low: float
-    high: float
-    elo: float | None
-    elo_low: float | None
-    elo_high: float | None
-
-
-def seat_advantage(pairs: int, total: float, squares: float) -> SeatAdvantage | None:
-    """Return the advantage of seat 0, from its scores in some pairs; None without pairs.
-
-    In a pair each bot sits once in seat 0, so the strength of the bots cancels out. The score
-    of the seat is the sum of its scores in both games, 0 to 2; `total` and `squares` are the
-    sums over the pairs.
-
-    >>> seat_advantage(50, 60.0, 90.0)[:2]
-    (50, 0.6)
-    """
-    if not pairs:
-        return None
-    shares = total / (2 * pairs), *score_interval(pairs, total, squares)
-    elos = (round(elo_of(share), 1) if 0 < share < 1 else None for share in shares)
-    return SeatAdvantage(pairs, *(round(share, 4) for share in shares), *elos)
-
-
 _BLOCK, _ALARM = 5, 0.01  # pairs of a block; the chance of a false alarm
 _FEWEST, _LEAST = 10, 1e-9  # pairs of a pairing of which something is seen
 
@@ -334,55 +293,41 @@ def find_dependence(
     two = np.array([met[number] for number in numbers]).reshape(-1, 2)
     bots = np.unique(two)
     sides = (two[:, :1] == bots) * 1.0 - (two[:, 1:] == bots)
-    found = _sum_in_time(pairs, pairing, halves / 4)[:, numbers]
-    sums = found @ np.hstack([abs(sides), np.ones((len(two), 1))])  # of each bot, and of all
-    blocks, growth = _compare_blocks(*sums[:-2])
-    times = np.append(found[-1] @ sides, 0.0) / np.sqrt(np.maximum(sums[-2], _LEAST))
-    doubt = np.maximum(blocks, abs(times))
-    bound = NormalDist().inv_cdf(1 - _ALARM / (3 * len(bots) + 1))
+    found = _sum_in_time(pairs, pairing, halves)[:, numbers]
+    sums = found[:-1] @ np.hstack([abs(sides), np.ones((len(two), 1))])  # of each bot, and of all
+    between, blocks, total, fourth, square = np.maximum(sums, [[0], [1], [2], [0], [_LEAST]])
+    growth, free = between / blocks, np.maximum(total - blocks, 1)
+    root = np.cbrt(growth * free / np.maximum(total - between, _LEAST))
+    peaked = 1 + np.maximum(fourth / total - 3, 0) / (2 * _BLOCK)  # scores that are not normal
+    high, low = 2 / 9 * peaked / blocks, 2 / 9 / free
+    alike = ((1 - low) * root - 1 + high) / np.sqrt(low * root**2 + high)
+    times = np.append(found[-1] @ sides, 0.0) / np.sqrt(square)
+    doubt, bound = np.maximum(alike, abs(times)), NormalDist().inv_cdf(1 - _ALARM / len(sums.T) / 3)
     if doubt.max() <= bound:
         return None
-    grown = np.where(doubt > bound, growth, 1.0)
-    most = np.maximum(grown[np.searchsorted(bots, two)].max(axis=1), grown[-1])
+    grown = np.where(doubt > bound, np.maximum(growth, 1.0), 1.0)
+    most = np.maximum(grown[np.searchsorted(bots, two)].max(axis=1), grown[-1]).tolist()
     worst = int(doubt[:-1].argmax())
-    rise = float(times[worst]) if abs(times[worst]) > bound else 0.0
-    by_bots = zip(map(met.__getitem__, numbers), most.tolist(), strict=True)
-    return Dependence(dict(by_bots), int(bots[worst]), rise)
+    by_bots = {met[number]: one for number, one in zip(numbers, most, strict=True)}
+    return Dependence(by_bots, int(bots[worst]), float(times[worst] * (abs(times[worst]) > bound)))
 
 
-def _sum_in_time(pairs: Ints, pairing: Ints, shares: Floats) -> Floats:
-    """Return sums by pairing, a row each: those of `_compare_blocks`, and of the trend.
+def _sum_in_time(pairs: Ints, pairing: Ints, scores: Ints) -> Floats:
+    """Return sums by pairing, of scores in standard deviations about the mean of the pairing.
 
-    The last two are the variance of the trend, and the trend.
+    The rows are squares between blocks, their freedom and that of all pairs, fourth powers, and the
+    variance of the trend and the trend; they are 0 where all scores are equal.
     """
     order = np.argsort(pairing, kind="stable")
     place, each = pairing[order], np.maximum(pairs, 1)
-    off = shares[order] - (np.bincount(pairing, shares) / each)[place]
+    off = scores[order] - (np.bincount(pairing, scores) / each)[place]
+    error = np.sqrt(np.bincount(place, off**2) / np.maximum(pairs - 1, 1))
+    off /= np.where(error > 0, error, 1.0)[place]
     at = np.arange(len(place)) - (np.cumsum(pairs) - pairs)[place]
     blocks = -(-pairs // _BLOCK)
     block = (np.cumsum(blocks) - blocks)[place] + at // _BLOCK
     of_block = np.bincount(block, off) ** 2 / np.bincount(block)
     between = np.bincount(np.repeat(np.arange(len(pairs)), blocks), of_block, len(pairs))
-    total, fourth = np.bincount(place, off**2), np.bincount(place, off**4)
     time = (at + 0.5) / each[place] - 0.5
-    luck = total / np.maximum(pairs - 1, 1) * np.bincount(place, time**2)
-    rows = between, total, blocks - 1, pairs, fourth, luck, np.bincount(place, time * off)
-    return np.array(rows, float)
-
-
-def _compare_blocks(
-    between: Floats, total: Floats, blocks: Floats, pairs: Floats, fourth: Floats
-) -> tuple[Floats, Floats]:
-    """Return how much blocks vary more than pairs, as a normal variable and as a factor.
-
-    The arguments are sums of squares between blocks and of all pairs, the number of blocks less
-    one a pairing, the pairs, and the fourth powers.
-    """
-    peaked = np.maximum(pairs * fourth / np.maximum(total**2, _LEAST) - 3, 0)
-    rest = np.maximum(pairs - blocks, 1)
-    high = 2 / 9 * (1 + peaked / (2 * _BLOCK)) / np.maximum(blocks, 1)
-    low = 2 / 9 * (1 + peaked / 2) / rest
-    mean = between / np.maximum(blocks, 1)
-    root = np.cbrt(mean * rest / np.maximum(total - between, _LEAST))
-    z = ((1 - low) * root - (1 - high)) / np.sqrt(low * root**2 + high)
-    return z, np.maximum(1.0, mean * pairs / np.maximum(total, _LEAST))
+    sums = (np.bincount(place, one) for one in (off**4, time**2, time * off))
+    return np.array([between, blocks - 1, pairs - 1, *sums]) * (error > 0)

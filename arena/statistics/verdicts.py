@@ -177,9 +177,7 @@ class Verdicts:
         The posterior draws bots that are known less well further towards the others, so that it
         may doubt a lead, most where lists of games were joined: then nothing is known of the order.
         """
-        least = np.where(
-            self.apart, 1 - ALPHA, np.where(self._ranked[:, None] > self._ranked, 0.5, 0.0)
-        )
+        least = np.where(self.apart, 1 - ALPHA, (self._ranked[:, None] > self._ranked) / 2)
         return np.asarray(np.clip(likely, least, 1 - least.T))
 
     @one_thread()

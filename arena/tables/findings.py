@@ -17,8 +17,9 @@ from arena.errors import counted, name_some, wrapped
 from arena.statistics.counts import MISSING, RESULTS, Anchors
 from arena.statistics.cycles import Field
 from arena.statistics.difference import compare_ratios, estimate_ratio
-from arena.statistics.intervals import Estimate, Ints, SeatAdvantage
+from arena.statistics.intervals import Estimate, Ints, score_interval
 from arena.statistics.model import Spread
+from arena.statistics.sprt import elo_of
 from arena.statistics.wording import write_ends, write_estimate
 from arena.store.counting import Counts
 from arena.tables.counted import LOST, WON
@@ -110,6 +111,38 @@ def _percent(share: float) -> str:
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
+
+
+class SeatAdvantage(NamedTuple):
+    """The share of seat 0 in the pairs of a run, with its 95 % interval, and the same in Elo.
+
+    An Elo is None if its share is 0 or 1.
+    """
+
+    pairs: int
+    share: float
+    low: float
+    high: float
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+
+
+def seat_advantage(pairs: int, total: float, squares: float) -> SeatAdvantage | None:
+    """Return the advantage of seat 0, from its scores in some pairs; None without pairs.
+
+    In a pair each bot sits once in seat 0, so the strength of the bots cancels out. The score
+    of the seat is the sum of its scores in both games, 0 to 2; `total` and `squares` are the
+    sums over the pairs.
+
+    >>> seat_advantage(50, 60.0, 90.0)[:2]
+    (50, 0.6)
+    """
+    if not pairs:
+        return None
+    shares = total / (2 * pairs), *score_interval(pairs, total, squares)
+    elos = (round(elo_of(share), 1) if 0 < share < 1 else None for share in shares)
+    return SeatAdvantage(pairs, *(round(share, 4) for share in shares), *elos)
 
 
 class Misfit(NamedTuple):

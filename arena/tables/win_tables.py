@@ -12,12 +12,11 @@ import numpy as np
 from arena.batch.replay import Ints
 from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import Field, describe_cycle, find_misfits, make_residuals
-from arena.statistics.intervals import seat_advantage
 from arena.statistics.model import is_equal
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
-from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependence
+from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependence, seat_advantage
 from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Row, read_batches
 from arena.tables.table_columns import TABLES

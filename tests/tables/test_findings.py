@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import pytest
 
-from arena.statistics.intervals import Estimate, SeatAdvantage
-from arena.tables.findings import CityShare, Findings, Misfit, describe_city
+from arena.statistics.intervals import Estimate
+from arena.tables.findings import CityShare, Findings, Misfit, SeatAdvantage, describe_city
 
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)

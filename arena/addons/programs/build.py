@@ -22,7 +22,7 @@ from arena.entries.syntax import open_zip
 from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Forfeit
-from arena.lanes.limits import Allowed, Limits
+from arena.lanes.limits import Limits
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
@@ -58,7 +58,7 @@ def build(
         return open_zip(read_file(own_cache("builds") / f"{key}.bot", MOST_ZIP, links=False))
     try:
         find_bubblewrap()
-        made = open_zip(_build(words, files, key, waiting))
+        made = open_zip(_build(words, make_archive(files, next(iter(files))), key, waiting))
     except InputError as error:
         raise InputError(f"build: {error}") from None
     both = {**files, **{name: data for name, data in made.items() if "/." not in f"/{name}"}}
@@ -71,20 +71,12 @@ def build(
     return both
 
 
-def _build(
-    words: Sequence[str], files: Mapping[str, bytes], key: str, waiting: Callable[[], None]
-) -> bytes:
+def _build(words: Sequence[str], source: bytes, key: str, waiting: Callable[[], None]) -> bytes:
     """Return the archive of the folder after a build, as it came out of the jail."""
     places = [place for place in map(Path, SYSTEM) if place.is_dir() and not why_hidden(place)]
-    entry = Entry(
-        label="build",
-        target="build",
-        lane="jail",
-        sha256=key,
-        source=make_archive(files, next(iter(files))),
-        command=(sys.executable, "-I", "-S", builder.__file__, COPY, *words),
-        needs=tuple(map(str, [*places, *Path("/etc").glob("java-*")])),
-    )
+    needs = tuple(map(str, [*places, *Path("/etc").glob("java-*")]))
+    command = (sys.executable, "-I", "-S", builder.__file__, COPY, *words)
+    entry = Entry("build", "build", "jail", key, source=source, command=command, needs=needs)
     with (
         scratch_folder() as folder,
         bot_process(entry, STANDARD, LIMITS, folder / BOT, waiting) as process,
@@ -94,7 +86,7 @@ def _build(
             return b"".join(_ask(process))
         except Forfeit as forfeit:
             raise InputError(_describe(forfeit, process.printed())) from None
-        except ValueError:
+        except ValueError:  # of base64, and of too many parts
             raise InputError("what it made did not come out of the jail") from None
         finally:
             for line in process.printed().splitlines()[-_MOST_TOLD:]:
@@ -103,9 +95,8 @@ def _build(
 
 def _ask(process: BotProcess) -> Iterator[bytes]:
     """Yield the parts of the archive; raises ValueError if one is damaged or there are too many."""
-    allowed = Allowed(LIMITS.start, LIMITS.backstop_of(LIMITS.start))
     for number in range(2 * MOST_DATA // PIECE):
-        (answer,) = process.ask([Piece(number=number)], allowed).answers
+        (answer,) = process.ask([Piece(number=number)], LIMITS.of_start).answers
         if isinstance(answer, Forfeit):
             raise answer
         if not answer.output:

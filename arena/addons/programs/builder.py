@@ -29,30 +29,22 @@ def build(source: str, words: list[str]) -> bytes:
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755)
     subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:
+    with zipfile.ZipFile(buffer := io.BytesIO(), "w", strict_timestamps=False) as archive:
         for path in filter(Path.is_file, folder.rglob("*")):
             archive.write(path, path.relative_to(folder))
     return buffer.getvalue()
 
 
-def main(source: str, words: list[str]) -> None:
-    """Answer messages until the input ends."""
+if __name__ == "__main__":
     packed = b""
-    for line in sys.stdin.buffer:
-        message = json.loads(line)
+    for message in map(json.loads, sys.stdin):
         answer = {"id": message["id"], "ready": True}
         try:
-            if message["type"] == "piece":
-                packed = packed or build(source, words)
-                start = message["number"] * PIECE
-                answer["output"] = base64.b64encode(packed[start : start + PIECE]).decode()
+            packed = packed or ("number" in message and build(sys.argv[1], sys.argv[2:])) or b""
+            begin = PIECE * message.get("number", 0)
+            answer["output"] = base64.b64encode(packed[begin : begin + PIECE]).decode()
         except OSError as error:
             answer["error"] = f"{error}; a build sees what is in /usr and /opt"
         except subprocess.CalledProcessError as error:  # a status below 0 is a signal
             answer["error"] = f"exit status {error.returncode}"
         print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])

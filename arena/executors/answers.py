@@ -1,30 +1,27 @@
-"""Frame messages between processes, and check those that arrive."""
+"""Frame messages between processes of the arena, and read those that arrive.
+
+A worker is believed: what has the form of its answer, about the games that it was given, is one.
+"""
 
 from __future__ import annotations
 
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import msgspec
 
-from arena.errors import ArenaError, escape_lines
+from arena.errors import ArenaError
 from arena.executors.log import Line
-from arena.lanes.evidence import MOST_OUTPUT
-from arena.lanes.faults import KINDS, Fault, one_line
-from arena.tournament import judged
 from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing, TimingData
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
-from engine.cards import CHARS
-from engine.scoring import WinType
 from engine.state import Seat
 
-_BEAT, _FIRST, _PAIRS, _FINISHED = range(4)
+_BEAT, _PAIRING, _FIRST, _PAIRS, _FINISHED = range(5)
 
 
 class Progress:
@@ -34,7 +31,7 @@ class Progress:
     every sign of life and is 0 before the first.
     """
 
-    SIZE = 4 * 8
+    SIZE = 5 * 8
 
     def __init__(self, memory: Any) -> None:
         self._numbers = memoryview(memory).cast("B").cast("q")
@@ -43,10 +40,10 @@ class Progress:
         """Count a sign of life."""
         self._numbers[_BEAT] += 1
 
-    def set_pairs(self, first: int, pairs: int) -> None:
+    def set_pairs(self, pairing: int, first: int, pairs: int) -> None:
         """Record which pairs are played from now on."""
         numbers = self._numbers
-        numbers[_FIRST], numbers[_PAIRS] = first, pairs
+        numbers[_PAIRING], numbers[_FIRST], numbers[_PAIRS] = pairing, first, pairs
         numbers[_BEAT] += 1
 
     def count_finished(self) -> None:
@@ -63,18 +60,23 @@ class Progress:
         """The number of signs of life."""
         return self._numbers[_BEAT]
 
-    def pairs_of(self, chunk: Chunk) -> range:
-        """Return the pairs of a chunk that are being played, or its first one if none of them is.
+    def find(self, batch: Sequence[Chunk]) -> tuple[Chunk, range]:
+        """Return the chunk that is being played, and its pairs that are; by default the first.
 
-        >>> progress = Progress(bytearray(Progress.SIZE))
-        >>> progress.set_pairs(4, 2)
-        >>> progress.pairs_of(Chunk(0, 5, 3)), progress.pairs_of(Chunk(0, 8, 3))
-        (range(5, 6), range(8, 9))
+        >>> progress, batch = Progress(bytearray(Progress.SIZE)), [Chunk(0, 5, 3), Chunk(1, 5, 3)]
+        >>> progress.find(batch)[0].pairing, progress.find(batch)[1]
+        (0, range(5, 6))
+        >>> progress.set_pairs(1, 4, 2)
+        >>> progress.find(batch)[0].pairing, progress.find(batch)[1]
+        (1, range(5, 6))
         """
-        first, pairs = self._numbers[_FIRST], self._numbers[_PAIRS]
-        end = chunk.first + chunk.pairs
-        playing = range(max(first, chunk.first), min(first + pairs, end))
-        return playing or range(chunk.first, chunk.first + 1)
+        pairing, start, pairs = self._numbers[_PAIRING:_FINISHED]
+        for chunk in batch:
+            end = min(start + pairs, chunk.first + chunk.pairs)
+            playing = range(max(start, chunk.first), end)
+            if chunk.pairing == pairing and playing:
+                return chunk, playing
+        return batch[0], range(batch[0].first, batch[0].first + 1)
 
 
 class Asking(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -89,8 +91,8 @@ class Asking(msgspec.Struct, frozen=True, tag=True, array_like=True):
     history: bytes | None
 
 
-MOST = 1 << 30
-"""Bytes of the longest frame, between processes of the arena."""
+MOST = 1 << 28
+"""Bytes of the longest frame."""
 
 _HEAD = struct.Struct("<Q")
 _READ = 1 << 20
@@ -101,16 +103,15 @@ class Garbled(ArenaError):
 
 
 class Frames:
-    """Collects bytes as they arrive, and returns complete frames of at most `most` bytes.
+    """Collects bytes as they arrive, and returns complete frames.
 
-    >>> frames = Frames(most=10)
+    >>> frames = Frames()
     >>> frames.add(pack(b"whole") + pack(b"half")[:-1])
     >>> [*frames.take()]
     [b'whole']
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self) -> None:
         self._data = bytearray()
 
     def add(self, data: bytes) -> None:
@@ -121,8 +122,8 @@ class Frames:
         """Yield the data of each complete frame; raises Garbled for one too long."""
         while len(self._data) >= _HEAD.size:
             (size,) = _HEAD.unpack_from(self._data)
-            if size > self.most:
-                raise Garbled(f"it sent a message of {size:,} bytes; {self.most:,} are allowed")
+            if size > MOST:
+                raise Garbled(f"it sent a message of {size:,} bytes; {MOST:,} are allowed")
             end = _HEAD.size + size
             if len(self._data) < end:
                 return
@@ -157,10 +158,6 @@ def _read(descriptor: int, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-_MOST_REST = 1 << 20  # bytes of a frame besides its games
-_MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
 
 
 class LastWords(msgspec.Struct, tag=True, array_like=True):
@@ -207,18 +204,15 @@ def to_part(played: Played) -> Part:
 
 
 def from_part(part: Part, chunk: Chunk) -> Played:
-    """Return the results of a chunk; raises Garbled unless they are of its games, and plausible."""
-    if chunk.question:
-        return _judged_from(part, chunk)
-    if part.refusal and not (part.results or part.judged):
-        return Played(chunk, [], {}, part.seconds, refusal=one_line(part.refusal))
-    if [result[:2] for result in part.results] != _places(chunk) or part.judged or part.refusal:
+    """Return the results of a chunk; raises Garbled unless they are of its games."""
+    games = part.judged if chunk.question else part.results
+    pairs = range(chunk.first, chunk.first + chunk.pairs)
+    places = [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
+    if [game[:2] for game in games] != ([] if part.refusal else places):
         raise Garbled("its answer has other games than it was asked for")
-    if not all(map(is_possible, part.results)):
-        raise Garbled("its answer has a game that cannot be")
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
-    renewed = [label for label in part.renewed if label in timings]
-    return Played(chunk, part.results, timings, part.seconds, renewed=renewed)
+    more = part.judged, part.refusal, part.renewed
+    return Played(chunk, part.results, timings, part.seconds, *more)
 
 
 def check_refusal(played: Played, tournament: Tournament) -> None:
@@ -230,38 +224,6 @@ def check_refusal(played: Played, tournament: Tournament) -> None:
         raise Garbled("it told of an outage where none can be")
 
 
-def _judged_from(part: Part, chunk: Chunk) -> Played:
-    """Return the judged games of a chunk; raises Garbled for impossible ones."""
-    if [game[:2] for game in part.judged] != ([] if part.refusal else _places(chunk)):
-        raise Garbled("its answer has other games than it was asked for")
-    plies = STANDARD.game_plies
-    if part.results or not all(judged.is_possible(game, plies, len(CHARS)) for game in part.judged):
-        raise Garbled("its answer has a judgement that cannot be")
-    return Played(chunk, [], {}, part.seconds, part.judged, one_line(part.refusal))
-
-
-def _check_failed(result: GameResult, chunk: Chunk) -> None:
-    """Raise Garbled for a game that is none of the chunk, or that no fault can have ended."""
-    if result[:2] not in _places(chunk) or not result.fault or not is_possible(result):
-        raise Garbled("it told of a fault that cannot be")
-
-
-def _is_of(chunk: Chunk, asking: Asking) -> bool:
-    """Return whether a question can be asked in a game of the chunk."""
-    return (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1)
-
-
-def _places(chunk: Chunk) -> list[tuple[int, int]]:
-    pairs = range(chunk.first, chunk.first + chunk.pairs)
-    seats = sorted(chunk.seats)
-    return [(pair, seat) for pair in pairs for seat in seats]
-
-
-def most_bytes(chunks: Sequence[Chunk]) -> int:
-    """Return the most bytes that an answer to these chunks may have."""
-    return _MOST_REST + sum(chunk.games for chunk in chunks) * _MOST_GAME
-
-
 def write_answer(answer: Answer) -> bytes:
     """Return a message of a worker as a frame."""
     told = Results([*map(to_part, answer)]) if isinstance(answer, list) else answer
@@ -269,7 +231,7 @@ def write_answer(answer: Answer) -> bytes:
 
 
 def read_answer(data: bytes, chunks: Sequence[Chunk]) -> Answer:
-    """Return a message of a worker that plays these chunks; raises Garbled for anything invalid.
+    """Return a message of a worker that plays these chunks; raises Garbled for anything else.
 
     All but results are about the first chunk: results of those before are sent before.
     """
@@ -279,41 +241,6 @@ def read_answer(data: bytes, chunks: Sequence[Chunk]) -> Answer:
         raise Garbled(f"its answer cannot be read: {error}") from None
     if isinstance(told, LastWords | Line):
         return told
-    if isinstance(told, Results) and 0 < len(told.parts) <= len(chunks):
-        return [*map(from_part, told.parts, chunks)]
-    if isinstance(told, Failed) and chunks:
-        _check_failed(told.result, chunks[0])
-        return told
-    if isinstance(told, Asking) and chunks and _is_of(chunks[0], told):
-        return told
-    raise Garbled("it said what it was not asked for")
-
-
-_WIN_TYPES = {*get_args(WinType), "forfeit"}
-_MOST = 1_000_000  # of points; no rules of the game reach it
-
-
-def is_possible(result: GameResult) -> bool:
-    """Return whether a result is plausible: its texts, its numbers, its winner and its fault."""
-    points = result.points, result.opponent_points
-    return (
-        result.win_type in _WIN_TYPES
-        and result.winner in (0, 1, None)
-        and (result.win_type == "draw") == (result.winner is None)
-        and (result.win_type == "forfeit") == (result.fault is not None)
-        and max(map(abs, points)) < _MOST
-        and result.plies == len(result.actions)
-        and not result.actions.strip(CHARS)
-        and (result.fault is None or _is_possible_fault(result.fault))
-    )
-
-
-def _is_possible_fault(fault: Fault) -> bool:
-    """Return whether a lane can report this fault; only the client adds forfeits by rule."""
-    evidence = fault.traceback + fault.output
-    return (
-        fault.kind in KINDS
-        and fault.message == one_line(fault.message)
-        and evidence == escape_lines(evidence)
-        and len(evidence) <= 2 * MOST_OUTPUT
-    )
+    if len(chunks) < (len(told.parts) if isinstance(told, Results) else 1):
+        raise Garbled("it said what it was not asked for")
+    return [*map(from_part, told.parts, chunks)] if isinstance(told, Results) else told

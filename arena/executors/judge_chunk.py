@@ -39,7 +39,7 @@ def judge_chunk(chunk: Chunk, tournament: Tournament, reporter: Reporter) -> Pla
     start = time.perf_counter()
     question = chunk.question
     assert question is not None
-    reporter.playing(chunk.first, chunk.pairs)
+    reporter.playing(*chunk[:3])
     places = [
         (pair, seat)
         for pair in range(chunk.first, chunk.first + chunk.pairs)

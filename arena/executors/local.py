@@ -14,7 +14,7 @@ from __future__ import annotations
 import select
 import time
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -126,29 +126,15 @@ def open_crew(
 
 
 class Deaths:
-    """Counts the deaths of workers, and decides what to play in place of their chunks.
-
-    `suspects` are the pairings of which one may have ended a worker that had several to play.
-    """
+    """Counts the deaths of workers, and decides what to play in place of their chunks."""
 
     def __init__(self) -> None:
-        self.suspects: set[int] = set()
         self._questions: dict[tuple[int, ...], list[Asking | None]] = defaultdict(list)
         self._of_pairing: Counter[int] = Counter()
 
     def is_unsafe(self, pairing: int) -> bool:
         """Return whether enough workers have died in a pairing to play all of it apart."""
         return self._of_pairing[pairing] >= _UNSAFE
-
-    def split_batch(self, batch: Sequence[Chunk]) -> list[Chunk]:
-        """Return what to play in place of several chunks, each by itself; nothing for one chunk.
-
-        Which of them the worker was playing, only memory says that a bot can write to.
-        """
-        if len(batch) == 1:
-            return []
-        self.suspects |= {chunk.pairing for chunk in batch}
-        return [*batch]
 
     def replan(
         self, chunk: Chunk, pairing: Pairing, pairs: range, asking: Asking | None, ending: str
@@ -291,19 +277,14 @@ class Crew:
             chunk = self.halves.next(number, more=bool(batch))
             if chunk is None:
                 break
-            if batch and self._is_lone(chunk):
-                self.halves.take_back([chunk])
-                break
             if self.deaths.is_unsafe(chunk.pairing):
                 chunk = chunk._replace(apart=True)
+            if batch and chunk.apart:  # it may end its worker
+                self.halves.take_back([chunk])
+                break
             batch.append(chunk)
-            seconds += inf if self._is_lone(chunk) else self._expect(chunk)
+            seconds += inf if chunk.apart else self._expect(chunk)
         return batch
-
-    def _is_lone(self, chunk: Chunk) -> bool:
-        """Return whether a chunk needs a batch of its own, since it may end its worker."""
-        number = chunk.pairing
-        return chunk.apart or number in self.deaths.suspects or self.deaths.is_unsafe(number)
 
     def _expect(self, chunk: Chunk) -> float:
         """Return the seconds that a chunk may take, infinity if that is not known."""
@@ -352,17 +333,14 @@ class Crew:
         self.stillborn = 0
         if not member.batches:
             return
-        playing, *others = member.batches
-        waiting = [chunk for batch in others for chunk in batch]
-        again, where = self.deaths.split_batch(playing), f"one of {len(playing)} chunks"
-        if not again:
-            pairing = self.tournament.pairings[playing[0].pairing]
-            pairs = member.progress.pairs_of(playing[0])
-            again = self.deaths.replan(playing[0], pairing, pairs, member.asking, ending)
-            where = f"{pairing.name}, pair {pairs.start}"
+        chunk, pairs = member.progress.find(member.batches[0])
+        pairing = self.tournament.pairings[chunk.pairing]
+        again = self.deaths.replan(chunk, pairing, pairs, member.asking, ending)
+        others = [one for batch in member.batches for one in batch if one is not chunk]
+        where = f"{pairing.name}, pair {pairs.start}"
         reason = f": {member.words}" if member.words else ""
         logger.warning("%s %s in %s, and is replaced%s", member.name, ending, where, reason)
-        self.halves.take_back([*again, *waiting])
+        self.halves.take_back([*again, *others])
 
     def _fail_start(self, member: Member, exit_status: str, hung: str) -> None:
         """Raise WorkerDied for a worker that did not start.

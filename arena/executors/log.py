@@ -244,7 +244,7 @@ class Reporter:
     def beat(self) -> None:
         """Report a sign of life."""
 
-    def playing(self, first: int, pairs: int) -> None:
+    def playing(self, pairing: int, first: int, pairs: int) -> None:
         """Report which pairs are played from now on."""
 
     def played(self) -> None:

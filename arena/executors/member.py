@@ -23,7 +23,6 @@ from arena.executors.answers import (
     Garbled,
     LastWords,
     Progress,
-    most_bytes,
     pack,
     read_answer,
 )
@@ -64,7 +63,7 @@ class Member:
         self.words = ""
         self.status: int | None = None
         self._tournament = tournament
-        self._frames = Frames(0)
+        self._frames = Frames()
         folder.mkdir()
         self.log = log
         self.socket, theirs = socket.socketpair()
@@ -121,7 +120,6 @@ class Member:
             data = b""
         if not data:
             raise EOFError
-        self._frames.most = most_bytes(self._current)
         self._frames.add(data)
         for text in self._frames.take():
             answer = read_answer(text, self._current)
@@ -159,11 +157,9 @@ class Member:
             return _LATE if silence > START else ""
         rules, limits, chunks = self._tournament.rules, self._tournament.limits, self._current
         longest, games = limits.longest, sum(chunk.games for chunk in chunks)
-        most, in_play = limits.of_game(rules.game_plies), games
+        most, in_play = limits.of_game(rules.game_plies), len(self.progress.find(chunks)[1])
         if chunks[0].question:
-            most = max(_MOST_JUDGING, most)
-        else:
-            in_play = max(len(self.progress.pairs_of(chunk)) for chunk in chunks)
+            most, in_play = max(_MOST_JUDGING, most), games
         if (
             silence > longest.wall + _GRACE
             or min(silence, silent_work) > longest.charged + _GRACE

@@ -131,7 +131,7 @@ class Worker:
             remote = [label for label in pairing if not self.is_local(label, chunk)]
             most = self._games_at_once(chunk, remote, part) if remote else 1
             pairs = range(first, min(first + most, end))
-            self.reporter.playing(first, len(pairs))
+            self.reporter.playing(chunk.pairing, first, len(pairs))
             fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
             yield from map(_result, self._play_fixtures(chunk, fixtures, remote), fixtures)
             for label in remote:

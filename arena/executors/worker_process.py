@@ -145,7 +145,6 @@ class _Home(Reporter):
         self.descriptor = descriptor
         self.progress = progress
         self.most_memory = 0.0
-        self._inode = os.fstat(descriptor).st_ino
         self._memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
         self._results: list[Played] = []  # still to be sent
         self._sent = self._looked = 0.0
@@ -182,8 +181,8 @@ class _Home(Reporter):
     def beat(self) -> None:
         self.progress.count_beat()
 
-    def playing(self, first: int, pairs: int) -> None:
-        self.progress.set_pairs(first, pairs)
+    def playing(self, pairing: int, first: int, pairs: int) -> None:
+        self.progress.set_pairs(pairing, first, pairs)
 
     def played(self) -> None:
         """Count them, and look at this process again, after short games only now and then."""
@@ -192,16 +191,9 @@ class _Home(Reporter):
         self.progress.count_finished()
 
     def look(self) -> None:
-        """Exit if a bot has replaced the socket, or filled the memory: the pairs are played apart.
-
-        A bot has then corrupted this process.
-        """
+        """Exit if a bot has filled the memory: the pairs are then played apart."""
         self._looked = time.perf_counter()
-        try:
-            is_intact = os.fstat(self.descriptor).st_ino == self._inode
-        except OSError:
-            is_intact = False
-        if not is_intact or self.read_memory() > self.most_memory:
+        if self.read_memory() > self.most_memory:
             os._exit(1)
 
     def read_memory(self) -> int:

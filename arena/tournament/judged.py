@@ -96,17 +96,3 @@ def is_blunder(loss: Any, error: Any) -> Any:
     (True, False, False)
     """
     return (loss >= BLUNDER) & is_sure(loss, error)
-
-
-def is_possible(game: JudgedGame, plies: int, actions: int) -> bool:
-    """Return whether a judged game is valid for these numbers of plies and kinds of actions."""
-    return all(
-        0 <= one.ply < plies
-        and 0 <= one.action < actions
-        and len(one.chances) == actions
-        and all(ILLEGAL <= chance <= PARTS for chance in one.chances)
-        and abs(one.loss) <= PARTS
-        and 0 <= one.error <= PARTS
-        and one.first is None
-        for one in game.decisions
-    )

@@ -8,21 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from types import SimpleNamespace
-from typing import Annotated, Final, NamedTuple, TypeAlias
-
-from msgspec import Meta
+from typing import Final, NamedTuple, TypeAlias
 
 from arena.lanes.limits import Limits
 from engine import State
 from engine.play import draw, play, setup
 from engine.strategy import Spent
 
-_MOST = 1 << 40  # decisions of a bot in one chunk
-_Bucket = Annotated[int, Meta(gt=-1000, lt=1000)]  # others stand for no real duration
-_Count = Annotated[int, Meta(ge=0, lt=_MOST)]
-_Some = Annotated[int, Meta(gt=0, lt=_MOST)]
-
-DistributionData: TypeAlias = tuple[_Count, float, float, dict[_Bucket, _Some]]
+DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
 """A Distribution as plain data: count, total, longest, and the counts of the buckets."""
 
 TimingData: TypeAlias = tuple[DistributionData, DistributionData, DistributionData]

@@ -44,7 +44,7 @@ class Talking:
             finally:
                 os._exit(0)
         theirs.close()
-        self.log, self.name, self.frames = run_log, f"worker-{name}", Frames(1 << 20)
+        self.log, self.name, self.frames = run_log, f"worker-{name}", Frames()
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 

@@ -47,7 +47,7 @@ def find_progress():
 def die_far_away():
     """Say that other pairs are played, and end the worker; elsewhere do nothing."""
     for progress in find_progress():
-        progress.set_pairs(1, 1 << 62)
+        progress.set_pairs(0, 1, 1 << 62)
         os.kill(os.getpid(), signal.SIGKILL)
 
 

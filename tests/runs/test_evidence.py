@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.executors.answers import Failed, Frames, Garbled, read_answer, write_answer
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, run_log
 from arena.executors.worker import Worker
@@ -236,28 +235,6 @@ def test_a_fault_is_told_before_the_rest_of_its_chunk_is_played(tmp_path: Path) 
     assert told in games
     assert len(games) == 6
     assert not [event for event in more if isinstance(event, GameResult)]
-
-
-GAME = GameResult(4, 1, 0, "forfeit", 0, 0, 0, Fault("timeout", "late"), "")
-
-
-def test_a_worker_tells_only_of_faults_that_can_be() -> None:
-    """A bot may write in its name."""
-    chunk = Chunk(0, 4, 2, seats=(1,))
-    frames = Frames(1 << 20)
-    frames.add(write_answer(Failed(GAME)))
-    (data,) = frames.take()
-    assert read_answer(data, [chunk]) == Failed(GAME)
-    elsewhere = GAME._replace(pair=9)
-    unknown = GAME._replace(fault=Fault("felony", "late"))
-    hidden = GAME._replace(fault=Fault("timeout", "\x1b[2J"))
-    for wrong in (elsewhere, unknown, hidden, GAME._replace(fault=None, win_type="city")):
-        frames.add(write_answer(Failed(wrong)))
-        (data,) = frames.take()
-        with pytest.raises(Garbled):
-            read_answer(data, [chunk])
-    with pytest.raises(Garbled):
-        read_answer(b"x", [chunk])
 
 
 HERE = "a b \N{LATIN SMALL LETTER E WITH ACUTE}'s"  # with a space, a quote and no ASCII

@@ -94,6 +94,7 @@ class Worker:
         self._draws: dict[int, Draw] = {}  # by number of the pair
         self._stack = ExitStack()
         self._renewed = 0.0
+        self._repeats = False
 
     def play(self, chunk: Chunk) -> Played:
         """Play a chunk's games, or answer its question about recorded games."""
@@ -102,6 +103,9 @@ class Worker:
             from arena.executors.judge_chunk import judge_chunk
 
             return judge_chunk(chunk, self.tournament, self.reporter)
+        if chunk.again and not self._repeats:
+            self._repeats = True
+            self._end_bots()
         pairing = self.tournament.pairings[chunk.pairing]
         self.timings = defaultdict(Timing)
         self._draws.clear()
@@ -141,9 +145,12 @@ class Worker:
 
     def close(self) -> None:
         """Kill the bots' processes, and forget their files: `renew_all` would make them again."""
+        self._end_bots()
+        renew_all()
+
+    def _end_bots(self) -> None:
         self._stack.close()
         self.processes.clear()
-        renew_all()
 
     def _renew_files(self) -> None:
         """Lay the files of all bots out again that a bot has changed, after chunks of some time."""

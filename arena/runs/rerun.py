@@ -7,10 +7,9 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
-from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,8 +18,8 @@ from arena.entries.file import read_file
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address, parse
 from arena.errors import ChangedBots, InputError, escape
-from arena.executors.local import Executor, LocalExecutor, open_executor
-from arena.executors.log import RunLog, run_log
+from arena.executors.local import open_executor
+from arena.executors.log import run_log
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems, probe
 from arena.store.finished import Game
@@ -29,8 +28,8 @@ from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
 from arena.store.reader import find_changed, read_run
 from arena.store.store import Store
 from arena.tournament.config import Config, check_name, override
-from arena.tournament.keys import MOST_BOTS, MOST_PAIRS, Venue
-from arena.tournament.plan import Plan
+from arena.tournament.keys import MOST_BOTS, Venue
+from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
 from arena.tournament.thinking import find_thoughts
@@ -140,69 +139,41 @@ LEAST: Final = 100
 """The least number of games of a run for a repetition."""
 
 _SHARE = 100  # one game of this many is played again
-_SEAT = 0  # of the pairing's first bot in the games that are played again
-_SECONDS = 5.0  # seconds of play that are worth one more worker
 
 
-def choose_pairs(tournament: Tournament, lengths: Sequence[int]) -> list[list[int]]:
-    """Draw the pairs of each pairing of which a game is played again.
+def choose_pairs(tournament: Tournament, lengths: Sequence[int]) -> list[list[range]]:
+    """Draw the pairs of each pairing of which a game is played again, each as a range.
 
     They come from the later half of a pairing's pairs, whose processes have played games before.
-    Every bot has at least one. `lengths` are the numbers of pairs of the pairings.
+    Every bot has at least one, but those that live elsewhere: an answer may have its price there.
+    `lengths` are the numbers of pairs of the pairings.
     """
     rng = stream(tournament.seed, "repeat")
-    chosen: list[list[int]] = []
+    away = {entry.label for entry in tournament.entries if entry.lane == "remote"}
+    chosen: list[list[range]] = []
     seen: set[str] = set()
     for pairing, pairs in zip(tournament.pairings, lengths, strict=True):
         games = int(2 * pairs / _SHARE + rng.random())
         if not {*pairing} <= seen:
             games = max(1, games)
         later = range(pairs // 2, pairs)
-        chosen.append(sorted(rng.sample(later, min(games, len(later)))))
-        seen |= {*pairing} if chosen[-1] else set()
+        drawn = sorted(rng.sample(later, min(games, len(later))))
+        seen |= {*pairing} if drawn else set()
+        chosen.append([range(one, one + 1) for one in drawn if away.isdisjoint(pairing)])
     return chosen
 
 
 def find_varying(
-    tournament: Tournament,
-    store: Store,
-    lengths: Sequence[int],
-    executor: Executor,
-    log: RunLog,
-    seconds: float,
+    tournament: Tournament, store: Store, again: Played
 ) -> Iterator[tuple[str, Fixture, int]]:
-    """Yield each bot whose moves differ in a repeated game, with the game and the ply.
-
-    No game of a bot that lives elsewhere is repeated: an answer may have its price there.
-    `seconds` is the time that all games took together.
-    """
-    if isinstance(executor, LocalExecutor):
-        wanted = ceil(seconds / _SHARE / _SECONDS)
-        executor = replace(executor, workers=max(1, min(executor.workers, wanted)))
-    here = [
-        all(tournament.by_label[label].lane != "remote" for label in pairing)
-        for pairing in tournament.pairings
-    ]
-    chosen = choose_pairs(tournament, lengths)
-    missing = [
-        [range(pair, pair + 1) for pair in pairs if own]
-        for own, pairs in zip(here, chosen, strict=True)
-    ]
-    strikes = Strikes(tournament.pairings, max(lengths), MOST_PAIRS)  # faults drop no bot here
-    plan = Plan(missing, strikes, seats=(_SEAT,))
-    found: set[str] = set()
-    with closing(executor.play(plan, tournament, log)) as chunks:
-        for played in chunks:
-            plan.learn(played)
-            for again in played.results:
-                stored = store.game(played.chunk.pairing, again.pair, again.seat)
-                if stored is None or stored.fault or stored.actions == again.actions:
-                    continue
-                fixture = Fixture(tournament.pairings[played.chunk.pairing], *again[:2])
-                label, ply = _find_difference(tournament, fixture, stored.actions, again.actions)
-                if label not in found:
-                    found.add(label)
-                    yield label, fixture, ply
+    """Yield each bot whose moves differ in a repeated game, with the game and the ply."""
+    for game in again.results:
+        stored = store.game(again.chunk.pairing, game.pair, game.seat)
+        if stored is None or stored.fault or stored.actions == game.actions:
+            continue
+        fixture = Fixture(tournament.pairings[again.chunk.pairing], *game[:2])
+        label, ply = _find_difference(tournament, fixture, stored.actions, game.actions)
+        yield label, fixture, ply
 
 
 def _find_difference(

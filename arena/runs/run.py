@@ -15,12 +15,12 @@ from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.signals import exit_on_termination, signals_held
 from arena.runs.progress_bar import FirstFaults, show_progress
-from arena.runs.rerun import LEAST, find_varying
+from arena.runs.rerun import LEAST, choose_pairs, find_varying
 from arena.runs.saving import RunProgress, Waiting, open_store, write_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tables.summary import format_standings
-from arena.tournament.keys import HERE, Venue
+from arena.tournament.keys import HERE, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
@@ -155,9 +155,8 @@ def run(
     started = time.perf_counter()
     opened = _start(tournament, folder, shown, f"{executor}", store, replace=replace)
     with opened as (under_way, log):
+        under_way.repeats = repeat
         under_way.play(executor, log)
-        if repeat:
-            under_way.repeat(executor, log)
         under_way.clocks.end_play()
         tables = under_way.write(folder)
         spending = None
@@ -232,7 +231,8 @@ class _Run:
         self.status: Callable[[], str] = str
         self.announced: set[str] = set()
         self.renewed: set[str] = set()
-        self.seconds = 0.0  # of play, summed over all workers
+        self.repeats = False
+        self.varying: set[str] = set()
         self.waiting = Waiting()
         self.first_faults = FirstFaults(tournament)
 
@@ -248,6 +248,10 @@ class _Run:
             while goes_on:
                 with self._kept(), closing(executor.play(plan, self.tournament, log)) as games:
                     for played in games:
+                        if played.chunk.again:
+                            plan.learn(played)
+                            self._warn_of_varying(played)
+                            continue
                         self._take(played)
                         plan.learn(played)
                         shown.add(len(played.results))
@@ -272,14 +276,15 @@ class _Run:
     def _go_on(self, plan: Plan) -> bool:
         """Begin rounds until one has missing games; return whether there is anything to play.
 
-        A round begins when all games of the previous one are in the store.
+        A round begins when all games of the previous one are in the store. After the last one some
+        games are repeated, to find bots whose moves differ.
         """
         while plan.is_finished:  # the missing games of a round may be forfeits by rule
             self._carry_out_forfeits()
             self.store.commit()
             ranges = self.progress.next_round(self.strikes.out)
             if not ranges:
-                return False
+                return self._repeat(plan)
             self.strikes.extend(ranges)
             if self.show_progress:
                 self.status = cache(self.progress.snapshot())
@@ -304,7 +309,6 @@ class _Run:
         """Take a chunk, to be stored together with others."""
         self.waiting.add(played)
         self.played += len(played.results)
-        self.seconds += played.seconds
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
         plies = sum([result.plies for result in played.results])
@@ -331,21 +335,27 @@ class _Run:
                 label,
             )
 
-    def repeat(self, executor: Executor, log: RunLog) -> None:
-        """Play some games again, and warn about bots that do not repeat their moves."""
-        if self.played < LEAST:
-            return
-        lengths = [self.progress.lengths.get(number, 0) for number in range(len(self.pairings))]
+    def _repeat(self, plan: Plan) -> bool:
+        """Begin to repeat some games, if enough have been played, but only once."""
+        if not self.repeats or plan.again or self.played < LEAST:
+            return False
         logger.info("some games are played again")
-        where = self.tournament, self.store, lengths, executor, log, self.seconds
-        for label, fixture, ply in find_varying(*where):
-            logger.warning(
-                "%s: its moves differ when a game is repeated (%s, ply %d): they depend on earlier "
-                "games, its clock or its own randomness",
-                label,
-                fixture.name,
-                ply,
-            )
+        lengths = [self.progress.lengths.get(number, 0) for number in range(len(self.pairings))]
+        strikes = Strikes(self.pairings, max(lengths), MOST_PAIRS)  # faults drop no bot here
+        plan.repeat(choose_pairs(self.tournament, lengths), strikes)
+        return not plan.is_finished
+
+    def _warn_of_varying(self, again: Played) -> None:
+        for label, fixture, ply in find_varying(self.tournament, self.store, again):
+            if label not in self.varying:
+                self.varying.add(label)
+                logger.warning(
+                    "%s: its moves differ when a game is repeated (%s, ply %d): they depend on "
+                    "earlier games, its clock or its own randomness",
+                    label,
+                    fixture.name,
+                    ply,
+                )
 
     def _carry_out_forfeits(self) -> None:
         """Store the forfeits by rule of bots that have just had too many faults."""

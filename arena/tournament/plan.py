@@ -36,7 +36,8 @@ class Chunk(NamedTuple):
     With `apart`, because a worker has died, each bot runs in a process of its own, and games are
     played one at a time. `verdicts` are results of games that are not played, by pair and seat.
     `seats` are the seats of the pairing's first bot, in the order of playing: one for each half of
-    the games. With a `question` no game is played: the pairing's first bot judges recorded games.
+    the games. With `again` the games are repeated, by processes that are new to their bots. With a
+    `question` no game is played: the pairing's first bot judges recorded games.
     """
 
     pairing: int
@@ -45,6 +46,7 @@ class Chunk(NamedTuple):
     apart: bool = False
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
     seats: tuple[Seat, ...] = (0, 1)
+    again: bool = False
     question: Question | None = None
 
     @property
@@ -146,13 +148,22 @@ class Plan:
         self.strikes = strikes
         self.seats = seats
         self.size = size
+        self.again = False
         self._missing: list[_Missing] = []  # a heap
         self._returned: list[Chunk] = []
         self._given: set[tuple[int, int]] = set()  # the chunks that are being played
         self._pair_seconds: dict[int, float] = {}
+        self._list(missing)
+
+    def _list(self, missing: Sequence[Sequence[range]]) -> None:
         listed = [(number, pairs) for number, ranges in enumerate(missing) for pairs in ranges]
         for place, (number, pairs) in enumerate(listed, -len(listed)):
             self._push(_Missing(place, 0, number, pairs.start, pairs.stop, len(pairs)))
+
+    def repeat(self, pairs: Sequence[Sequence[range]], strikes: Strikes) -> None:
+        """Add pairs of each pairing whose first games are repeated, after all others."""
+        self.strikes, self.seats, self.again = strikes, (0,), True
+        self._list(pairs)
 
     @property
     def is_finished(self) -> bool:
@@ -221,7 +232,7 @@ class Plan:
             stop = end
         if stop < end:
             self._push(missing._replace(first=stop))
-        return Chunk(pairing, first, stop - first, seats=self.seats)
+        return Chunk(pairing, first, stop - first, seats=self.seats, again=self.again)
 
     def is_out(self, pairing: int) -> bool:
         """Return whether the unplayed games of a pairing are forfeits by rule."""

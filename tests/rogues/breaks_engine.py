@@ -7,7 +7,7 @@ class Breaks:
     """Plays the first legal action, where it is asked at all."""
 
     def __init__(self, _setup):
-        sys.modules["engine.play"]._play_round = lambda _state, _strategies: None
+        sys.modules["engine.state"].State.apply = lambda _state, _action: None
 
     def choose(self, view, /):
         """Return the first legal action."""

@@ -311,7 +311,7 @@ def test_a_hundredth_of_the_games_and_one_of_each_bot_are_chosen(bots: int, pair
             for _ in own
         )
         assert counts.keys() == {*tournament.labels}
-        assert all(pairs // 2 <= pair < pairs for own in chosen for pair in own)
+        assert all(pairs // 2 <= pair.start < pairs for own in chosen for pair in own)
         games.append(sum(map(len, chosen)))
     total = len(tournament.pairings) * 2 * pairs
     assert sum(games) / len(games) <= max(0.013 * total, bots)

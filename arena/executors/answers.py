@@ -183,7 +183,6 @@ class Part(msgspec.Struct, array_like=True):
     seconds: float
     judged: list[JudgedGame] = []
     refusal: str = ""
-    renewed: list[str] = []
 
 
 class Results(msgspec.Struct, tag=True, array_like=True):
@@ -199,8 +198,8 @@ _decoder = msgspec.msgpack.Decoder(Results | Asking | LastWords | Failed | Line)
 def to_part(played: Played) -> Part:
     """Return the results of a chunk as plain data."""
     timings = {label: timing.to_data() for label, timing in played.timings.items()}
-    more = [*played.judged], played.refusal, [*played.renewed]
-    return Part(*played.chunk[:3], played.results, timings, played.seconds, *more)
+    more = played.seconds, [*played.judged], played.refusal
+    return Part(*played.chunk[:3], played.results, timings, *more)
 
 
 def from_part(part: Part, chunk: Chunk) -> Played:
@@ -211,8 +210,7 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     if [game[:2] for game in games] != ([] if part.refusal else places):
         raise Garbled("its answer has other games than it was asked for")
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
-    more = part.judged, part.refusal, part.renewed
-    return Played(chunk, part.results, timings, part.seconds, *more)
+    return Played(chunk, part.results, timings, part.seconds, part.judged, part.refusal)
 
 
 def check_refusal(played: Played, tournament: Tournament) -> None:

@@ -5,24 +5,22 @@ counts, and the second game is stored. A fault that does not recur came from the
 games had left in the process, or from the machine; the second game then replaces the first. But a
 replay is not a second chance: the second game is used only if the bot made the same moves up to the
 fault. Otherwise the first fault stands, marked as unsteady.
-
-After several faults that did not recur, a bot gets a new process for every game.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from arena.entries.layout import renew_all
 from arena.errors import Unreachable
-from arena.executors.log import Reporter, log_fault
+from arena.executors.log import Reporter, log_fault, logger
 from arena.lanes.evidence import Output
 from arena.lanes.faults import KINDS, Forfeit, one_line
 from arena.lanes.limits import Budget
@@ -53,8 +51,6 @@ _AGAIN = -1  # the part of replayed games
 
 UNSTEADY: Final = "unsteady: "
 """Prefix of the message of a fault that did not recur because the bot made other moves."""
-MOST_GONE: Final = 3
-"""Faults of a bot that did not recur, after which it gets a new process for every game."""
 _RENEW_EVERY = 0.3  # seconds; a look at the files of 120 bots takes 12 ms
 _MOST_GAMES = 4  # replays of one game, as a fault of one bot may follow one of the other
 
@@ -89,7 +85,6 @@ class Worker:
         programs = {entry.label for entry in tournament.entries if entry.command}
         plies = tournament.rules.game_plies
         self.pace = Pace(tournament.labels, programs, tournament.limits, plies)
-        self.repeats = Repeats()
         self.single: set[str] = set()  # bots whose games are played one by one
         self._draws: dict[int, Draw] = {}  # by number of the pair
         self._stack = ExitStack()
@@ -118,9 +113,7 @@ class Worker:
         results.sort(key=lambda result: result[:2])
         self.pace.learn(self.timings)
         self._renew_files()
-        renewed = sorted(self.repeats.renewed & {*pairing})
-        seconds = time.perf_counter() - start
-        played = Played(chunk, results, self.timings, seconds, renewed=renewed)
+        played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
             log_fault(Fixture(pairing, *result[:2]), result)
         return played
@@ -161,16 +154,13 @@ class Worker:
     def is_local(self, label: str, chunk: Chunk) -> bool:
         """Return whether a bot plays in this process."""
         entry = self.tournament.by_label[label]
-        is_apart = chunk.apart or label in self.repeats.renewed
-        return (entry.lane == "inproc" and not is_apart) or entry.is_held
+        return (entry.lane == "inproc" and not chunk.apart) or entry.is_held
 
     def _games_at_once(self, chunk: Chunk, remote: Sequence[str], part: int) -> int:
         """Return how many games of a chunk are played at once, with these bots in processes."""
-        for label in self.repeats.renewed & {*remote}:
-            self.process(label, part).kill()
         for label in remote:
             self.process(label, part).prepare()
-        if chunk.apart or (self.repeats.renewed | self.single) & {*remote}:
+        if chunk.apart or self.single & {*remote}:
             return 1
         return min(self._most_games(label, part) for label in remote)
 
@@ -195,7 +185,7 @@ class Worker:
         else:
             ends = [*map(self._play_untimed, games)]
         return [
-            self._told(game.fixture, self.repeats.decide(game, end))
+            self._told(game.fixture, decide(game, end))
             for game, end in zip(games, ends, strict=True)
         ]
 
@@ -335,54 +325,28 @@ def _result(finished: Finished, fixture: Fixture) -> GameResult:
     return result_of(finished, fixture.pair, fixture.seat)
 
 
-class Game(Protocol):
-    """A game that can be played again."""
+def decide(game: OneGame, end: Finished | None) -> Finished:
+    """Return the end of a game that counts; None as `end` means that it is still to be played.
 
-    fixture: Fixture
-
-    def begin(self) -> State:
-        """Return the state at the beginning of the game."""
-
-    def again(self, guilty: Seat | None) -> Finished:
-        """Return its end when replayed separately in new processes, after a fault of this seat."""
-
-
-class Repeats:
-    """Decides which end of a game counts, and counts each bot's faults that did not recur.
-
-    `renewed` are the labels of the bots that get a new process for every game.
+    A fault `idle` is final, as it is about the bot's idle time in the whole run: no replay.
     """
-
-    def __init__(self) -> None:
-        self.renewed: set[str] = set()
-        self._gone = Counter[str]()
-
-    def decide(self, game: Game, end: Finished | None) -> Finished:
-        """Return the end of a game that counts; None as `end` means that it is still to be played.
-
-        A fault `idle` is final, as it is about the bot's idle time in the whole run: no replay.
-        """
-        end = end or game.again(None)
-        for _ in range(_MOST_GAMES):
-            if end.fault is None or KINDS[end.fault.kind].is_final:
-                return end
-            second = game.again(end.guilty)
-            if second.guilty == end.guilty:
-                return second
-            if not _same_moves(game, end, second):
-                message = one_line(UNSTEADY + end.fault.message)
-                return end._replace(fault=end.fault._replace(message=message))
-            self._forgive(game.fixture.labels[end.guilty or 0])
-            end = second
-        return end
-
-    def _forgive(self, label: str) -> None:
-        self._gone[label] += 1
-        if self._gone[label] >= MOST_GONE:
-            self.renewed.add(label)
+    end = end or game.again(None)
+    for _ in range(_MOST_GAMES):
+        if end.fault is None or KINDS[end.fault.kind].is_final:
+            return end
+        second = game.again(end.guilty)
+        if second.guilty == end.guilty:
+            return second
+        if not _same_moves(game, end, second):
+            message = one_line(UNSTEADY + end.fault.message)
+            return end._replace(fault=end.fault._replace(message=message))
+        label = game.fixture.labels[end.guilty or 0]
+        logger.info("%s: a fault did not come back: %s", label, end.fault.message)
+        end = second
+    return end
 
 
-def _same_moves(game: Game, first: Finished, second: Finished) -> bool:
+def _same_moves(game: OneGame, first: Finished, second: Finished) -> bool:
     """Return whether the guilty bot of the first game made the same moves in both, up to its end.
 
     Raises nothing: both games are legal.
@@ -392,7 +356,7 @@ def _same_moves(game: Game, first: Finished, second: Finished) -> bool:
     return moves == _moves(game, second, seat)[: len(moves)]
 
 
-def _moves(game: Game, end: Finished, seat: Seat) -> list[Action]:
+def _moves(game: OneGame, end: Finished, seat: Seat) -> list[Action]:
     state, moves = game.begin(), []
     for action in end.state.history:
         if state.to_act == seat:

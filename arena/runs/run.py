@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -230,7 +230,6 @@ class _Run:
         self.played = self.kept = 0
         self.status: Callable[[], str] = str
         self.announced: set[str] = set()
-        self.renewed: set[str] = set()
         self.repeats = False
         self.varying: set[str] = set()
         self.waiting = Waiting()
@@ -322,18 +321,8 @@ class _Run:
         for played in chunks:
             for result in played.forfeits:
                 self.first_faults.tell(played.chunk.pairing, result)
-            self._warn_of_renewed(played.renewed)
         self._carry_out_forfeits()
         self.store.commit()
-
-    def _warn_of_renewed(self, labels: Iterable[str]) -> None:
-        for label in {*labels} - self.renewed:
-            self.renewed.add(label)
-            logger.warning(
-                "%s: faults did not come back when their games were played again; each of its "
-                "games now has a new process",
-                label,
-            )
 
     def _repeat(self, plan: Plan) -> bool:
         """Begin to repeat some games, if enough have been played, but only once."""

@@ -60,9 +60,7 @@ class Played(NamedTuple):
 
     Timings are by label; those of several chunks may all be in the last one. A chunk with a
     question has no results but `judged` games, or a `refusal`, the reason why the bot could not
-    judge them. Another chunk has one if a bot that lives elsewhere could not be asked. `renewed`
-    are the labels of bots that get a new process for each game, because some of their faults did
-    not occur again in a repeated game.
+    judge them. Another chunk has one if a bot that lives elsewhere could not be asked.
     """
 
     chunk: Chunk
@@ -71,7 +69,6 @@ class Played(NamedTuple):
     seconds: float
     judged: Sequence[JudgedGame] = ()
     refusal: str = ""
-    renewed: Sequence[str] = ()
 
     def check(self) -> Played:
         """Return it; raises Unreachable if a bot that lives elsewhere could not be asked."""
@@ -98,21 +95,18 @@ def join(chunk: Chunk, parts: Sequence[Played]) -> Played:
         seconds += part.seconds
     results.sort(key=lambda game: game[:2])
     judged.sort(key=lambda game: game[:2])
-    last = gather_times(parts)[-1]
-    return Played(chunk, results, last.timings, seconds, judged, refusal, last.renewed)
+    timings = gather_times(parts)[-1].timings
+    return Played(chunk, results, timings, seconds, judged, refusal)
 
 
 def gather_times(parts: Sequence[Played]) -> list[Played]:
-    """Return results of which only the last has timings and renewed bots: those of all."""
+    """Return results of which only the last has timings: those of all."""
     timings: dict[str, Timing] = {}
-    renewed: set[str] = set()
     for part in parts:
-        renewed |= {*part.renewed}
         for label, timing in part.timings.items():
             timings.setdefault(label, Timing()).merge(timing)
     *others, last = parts
-    bare = [part._replace(timings={}, renewed=()) for part in others]
-    return [*bare, last._replace(timings=timings, renewed=sorted(renewed))]
+    return [*(part._replace(timings={}) for part in others), last._replace(timings=timings)]
 
 
 class _Missing(NamedTuple):

@@ -64,16 +64,16 @@ def part(*results: GameResult, timings: Any = None, **changes: Any) -> Part:
 
 @pytest.mark.parametrize("game", [GAME, FORFEIT, DRAW, GAME._replace(points=999_999)])
 def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
-    """With the times, and the bots that had a new process."""
+    """With the times."""
     timing = Timing()
     timing.add(Spent(wall=0.5, cpu=0.25, before=0.0))
-    played = Played(CHUNK, [game], {"one": timing}, 1.5, renewed=["one"])
+    played = Played(CHUNK, [game], {"one": timing}, 1.5)
     frames = Frames()
     frames.add(write_answer([played]))
     (frame,) = frames.take()
     (found,) = read_answer(frame, [CHUNK])  # type: ignore[misc]
     assert isinstance(found, Played)
-    assert (found.results, found.seconds, found.renewed) == ([game], 1.5, ["one"])
+    assert (found.results, found.seconds) == ([game], 1.5)
     assert found.timings["one"].to_data() == timing.to_data()
 
 

@@ -16,7 +16,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, run_log
-from arena.executors.worker import MOST_GONE, UNSTEADY, Repeats, Worker
+from arena.executors.worker import UNSTEADY, OneGame, Worker, decide
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
@@ -46,7 +46,7 @@ def played(bot: Entry, folder: Path, pairs: int = PAIRS) -> Played:
         return worker.play(Chunk(0, 0, pairs))
 
 
-class Scripted:
+class Scripted(OneGame):
     """A game that ends in these ways when it is played again."""
 
     fixture = Fixture(Pairing("bot", "opponent"), 0, 0)
@@ -73,19 +73,19 @@ def faulty(plies: int, fault: Fault = BOOM, moves: str = MOVES, seat: int = 0) -
 def test_a_fault_that_comes_back_is_stored_as_it_was_the_second_time() -> None:
     """Wherever it comes: the second game is the one that the printed command shows."""
     second = faulty(7, Fault("crash", "ended with exit status 3"))
-    assert Repeats().decide(Scripted(second), faulty(4)) == second
+    assert decide(Scripted(second), faulty(4)) == second
 
 
 def test_a_fault_that_does_not_come_back_costs_no_game() -> None:
     """The bot has made the same moves up to it."""
     whole = Finished(at(DEAL, MOVES))
-    assert Repeats().decide(Scripted(whole), faulty(6)) == whole
+    assert decide(Scripted(whole), faulty(6)) == whole
 
 
 def test_a_second_try_is_no_second_chance() -> None:
     """With other moves before the fault the first one stands, and is marked."""
     other = Finished(at(DEAL, "6758"))
-    end = Repeats().decide(Scripted(other), faulty(6))
+    end = decide(Scripted(other), faulty(6))
     assert end.guilty == 0
     assert end.fault == Fault("exception", f"{UNSTEADY}boom")
 
@@ -93,25 +93,14 @@ def test_a_second_try_is_no_second_chance() -> None:
 def test_a_game_that_was_idle_is_not_played_again() -> None:
     """It belongs to the run."""
     end = faulty(4, Fault("idle", "slept"))
-    assert Repeats().decide(Scripted(), end) == end
+    assert decide(Scripted(), end) == end
 
 
 def test_a_fault_of_the_other_bot_has_to_come_back_too() -> None:
     """The opponent's fault in the second game is a first one."""
     whole = Finished(at(DEAL, MOVES))
-    repeats = Repeats()
-    assert repeats.decide(Scripted(faulty(9, seat=1), whole), faulty(6)) == whole
-    assert repeats.decide(Scripted(faulty(9, seat=1), faulty(9, seat=1)), None).guilty == 1
-
-
-def test_after_three_faults_that_did_not_return_each_game_has_a_new_process() -> None:
-    """Only the guilty bot's."""
-    repeats = Repeats()
-    whole = Finished(at(DEAL, MOVES))
-    for number in range(MOST_GONE):
-        assert repeats.renewed == set(), number
-        repeats.decide(Scripted(whole), faulty(6))
-    assert repeats.renewed == {"bot"}
+    assert decide(Scripted(faulty(9, seat=1), whole), faulty(6)) == whole
+    assert decide(Scripted(faulty(9, seat=1), faulty(9, seat=1)), None).guilty == 1
 
 
 @pytest.fixture
@@ -167,13 +156,12 @@ GAMES = "global games; games = globals().get('games', 0) + 1"
 @pytest.mark.slow
 @pytest.mark.parametrize("lane", few(["inproc", "process"], 1, 0))
 def test_what_a_process_has_gathered_costs_no_game(tmp_path: Path, lane: str) -> None:
-    """A bot that fails in its third game in a process gets a new one, and is named at last."""
+    """A bot that fails in its third game in a process gets a new one."""
     body = COUNTS.format(choose="if games > 2: raise ValueError('too many games')")
     path = write(tmp_path, "gathers", body, GAMES)
     bot = resolve(str(path), label="bot", lane=lane)
     found = played(bot, tmp_path / "games", pairs=12)
     assert [game.fault for game in found.results] == [None] * 24
-    assert found.renewed == ["bot"]
 
 
 @pytest.mark.slow
@@ -193,7 +181,6 @@ def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: 
     faults = [game.fault for game in found.results if game.fault]
     assert faults
     assert all(fault.message.startswith(UNSTEADY) for fault in faults)
-    assert not found.renewed
 
 
 @pytest.mark.slow

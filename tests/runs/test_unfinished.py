@@ -255,20 +255,6 @@ def test_a_bot_that_repeats_its_moves_is_not_named(
     assert said(path, capsys, "inproc", 50) == ([], 0)
 
 
-@pytest.mark.slow
-def test_a_run_says_whose_games_have_new_processes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """After three faults that did not come back."""
-    path = write(tmp_path, "gathers", FAILS, COUNTS)
-    (line,), forfeits = said(path, capsys, "process", 8)
-    assert line == (
-        "bot: faults did not come back when their games were played again; each of its games now "
-        "has a new process"
-    )
-    assert forfeits == 0
-
-
 LEAKS = {
     # what is kept of a game, how much of it, and after how many pairs it would be too much
     "memory": (16, 8),

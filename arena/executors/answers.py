@@ -5,7 +5,6 @@ A worker is believed: what has the form of its answer, about the games that it w
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -18,7 +17,6 @@ from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing, TimingData
-from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
 _BEAT, _PAIRING, _FIRST, _PAIRS, _FINISHED = range(5)
@@ -95,7 +93,6 @@ MOST = 1 << 28
 """Bytes of the longest frame."""
 
 _HEAD = struct.Struct("<Q")
-_READ = 1 << 20
 
 
 class Garbled(ArenaError):
@@ -139,25 +136,6 @@ def pack(data: bytes) -> bytes:
     '02 00 00 00 00 00 00 00 61 62'
     """
     return _HEAD.pack(len(data)) + data
-
-
-def receive(descriptor: int) -> bytes:
-    """Wait for a frame, and return its data; raises EOFError at the end."""
-    (size,) = _HEAD.unpack(_read(descriptor, _HEAD.size))
-    if size > MOST:
-        raise EOFError
-    return _read(descriptor, size)
-
-
-def _read(descriptor: int, size: int) -> bytes:
-    parts = []
-    while size:
-        part = os.read(descriptor, min(size, _READ))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 class LastWords(msgspec.Struct, tag=True, array_like=True):
@@ -205,21 +183,10 @@ def to_part(played: Played) -> Part:
 def from_part(part: Part, chunk: Chunk) -> Played:
     """Return the results of a chunk; raises Garbled unless they are of its games."""
     games = part.judged if chunk.question else part.results
-    pairs = range(chunk.first, chunk.first + chunk.pairs)
-    places = [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
-    if [game[:2] for game in games] != ([] if part.refusal else places):
+    if [game[:2] for game in games] != ([] if part.refusal else chunk.places):
         raise Garbled("its answer has other games than it was asked for")
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
     return Played(chunk, part.results, timings, part.seconds, part.judged, part.refusal)
-
-
-def check_refusal(played: Played, tournament: Tournament) -> None:
-    """Raise Garbled for games that were not played, unless a bot of them lives elsewhere."""
-    if not played.refusal or played.chunk.question:
-        return
-    pairing = tournament.pairings[played.chunk.pairing]
-    if "remote" not in {tournament.by_label[label].lane for label in pairing}:
-        raise Garbled("it told of an outage where none can be")
 
 
 def write_answer(answer: Answer) -> bytes:

@@ -40,18 +40,13 @@ def judge_chunk(chunk: Chunk, tournament: Tournament, reporter: Reporter) -> Pla
     question = chunk.question
     assert question is not None
     reporter.playing(*chunk[:3])
-    places = [
-        (pair, seat)
-        for pair in range(chunk.first, chunk.first + chunk.pairs)
-        for seat in sorted(chunk.seats)
-    ]
     judged: list[JudgedGame] = []
     refusal = ""
     bots = [tournament.by_label[label] for label in tournament.pairings[chunk.pairing]]
-    games = [question.games[place] for place in places]
+    games = [question.games[place] for place in chunk.places]
     try:
         found = judge_here(games, bots, question.worlds, question.seed, reporter.beat)
-        judged = [JudgedGame(*place, rows) for place, rows in zip(places, found, strict=True)]
+        judged = [JudgedGame(*place, rows) for place, rows in zip(chunk.places, found, strict=True)]
     except InputError as error:
         refusal = str(error)
     return Played(chunk, [], {}, time.perf_counter() - start, judged, refusal)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import select
 import time
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
-from arena.executors.answers import Asking, Garbled, check_refusal
+from arena.executors.answers import Asking, Garbled
 from arena.executors.here import Abandoned, Here, is_harmless
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
@@ -212,7 +212,8 @@ class Crew:
             if chunk:
                 yield from self._play_here(chunk)
             self._give()
-            waiting = self.members if chunk else self._busy()
+            busy = {number: one for number, one in self.members.items() if one.batches}
+            waiting = self.members if chunk else busy
             if not (waiting or chunk):
                 return
             for number in _wait_for(waiting, 0 if chunk else _TICK):
@@ -226,10 +227,6 @@ class Crew:
             if time.monotonic() - looked > _TICK:
                 self._look()
                 looked = time.monotonic()
-
-    def _busy(self) -> dict[int, Member]:
-        """Return the workers that have something to play."""
-        return {number: member for number, member in self.members.items() if member.batches}
 
     def _play_here(self, chunk: Chunk) -> Iterator[Played]:
         """Play a chunk in this process, until workers are ready."""
@@ -292,7 +289,6 @@ class Crew:
 
     def _take(self, played: Played) -> Iterator[Played]:
         """Yield the results of the chunk that is finished by these, if one is."""
-        check_refusal(played, self.tournament)
         chunk = played.chunk
         pairing = self.tournament.pairings[chunk.pairing]
         self.speeds.learn(pairing, played.seconds / chunk.games)
@@ -355,20 +351,19 @@ class Crew:
 
     def dismiss(self) -> None:
         """Let all workers exit."""
-        if self.here:
-            self.here.close()
-        for member in self.members.values():
-            member.dismiss()
-        self.members.clear()
+        self._end(Member.dismiss)
 
     def kill(self) -> None:
         """Kill the remaining workers."""
+        for member in self.members.values():
+            member.kill()
+        self._end(Member.bury)
+
+    def _end(self, how: Callable[[Member], object]) -> None:
         if self.here:
             self.here.close()
         for member in self.members.values():
-            member.kill()
-        for member in self.members.values():
-            member.bury()
+            how(member)
         self.members.clear()
 
 

@@ -260,13 +260,7 @@ class Reporter:
 def log_fault(fixture: Fixture, result: GameResult) -> None:
     """Log the fault that has ended a game."""
     assert result.fault is not None
-    logger.warning(
-        "%s forfeits (%s at ply %d): %s; game: %s, pair %d, seat %d",
-        fixture.pairing[result.winner == 0],
-        result.fault.kind,
-        result.plies,
-        result.fault.message,
-        fixture.pairing.name,
-        fixture.pair,
-        fixture.seat,
-    )
+    label, (kind, message, *_) = fixture.pairing[result.winner == 0], result.fault
+    game = f"{fixture.pairing.name}, pair {fixture.pair}, seat {fixture.seat}"
+    told = label, kind, result.plies, message, game
+    logger.warning("%s forfeits (%s at ply %d): %s; game: %s", *told)

@@ -23,7 +23,6 @@ from arena.executors.answers import (
     Garbled,
     LastWords,
     Progress,
-    pack,
     read_answer,
 )
 from arena.executors.log import Line, RunLog
@@ -106,7 +105,7 @@ class Member:
     def _send(self, data: bytes) -> None:
         """Send the worker a message; if it is dead, `receive` will notice."""
         with suppress(OSError):
-            self.socket.sendall(pack(data))
+            self.socket.sendall(data)
 
     def receive(self) -> Iterator[Played]:
         """Yield the results of chunks that the worker has sent.

@@ -13,8 +13,9 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Final
 
@@ -130,7 +131,8 @@ class Worker:
             pairs = range(first, min(first + most, end))
             self.reporter.playing(chunk.pairing, first, len(pairs))
             fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
-            yield from map(_result, self._play_fixtures(chunk, fixtures, remote), fixtures)
+            ends = self._play_fixtures(chunk, fixtures, remote, part)
+            yield from map(result_of, ends, pairs, repeat(seat))
             for label in remote:
                 self.process(label, part).count_games(len(pairs))
             self.reporter.played()
@@ -172,10 +174,10 @@ class Worker:
         return self.pace.most_games(label, min(process.games, process.room.games))
 
     def _play_fixtures(
-        self, chunk: Chunk, fixtures: list[Fixture], remote: Sequence[str]
+        self, chunk: Chunk, fixtures: list[Fixture], remote: Sequence[str], part: int
     ) -> list[Finished]:
         """Play games concurrently, or one by one if no bot is in another process."""
-        games = [OneGame(self, chunk, fixture, self._draw(fixture)) for fixture in fixtures]
+        games = [OneGame(self, chunk, one, self._draw(one), part) for one in fixtures]
         if games[0].fixture[1:] in chunk.verdicts:
             return [game.carry_out() for game in games]
         if remote or not self.pace.needs_no_clock(fixtures[0].labels):
@@ -225,20 +227,15 @@ class Worker:
         """Return the end of a game, after reporting it if it is the first fault of its bot."""
         if finished.fault and (label := fixture.labels[finished.guilty or 0]) not in self.told:
             self.told.add(label)
-            self.reporter.failed(_result(finished, fixture))
+            self.reporter.failed(result_of(finished, *fixture[1:]))
         return finished
 
     def inproc_player(self, fixture: Fixture, draw: Draw, seat: Seat) -> InprocPlayer:
         """Return the player of a bot in this process."""
-        label = fixture.labels[seat]
-        return InprocPlayer(
-            self.tournament.by_label[label],
-            setup(draw.lucks[seat], seat, self.tournament.rules, self.tournament.limits.clock()),
-            self.reporter.beat,
-            self.timings[label],
-            self.output,
-            self.budgets[label],
-        )
+        label, cup = fixture.labels[seat], self.tournament
+        begun = setup(draw.lucks[seat], seat, cup.rules, cup.limits.clock())
+        of_bot = self.timings[label], self.output, self.budgets[label]
+        return InprocPlayer(cup.by_label[label], begun, self.reporter.beat, *of_bot)
 
     def process(self, label: str, part: int) -> BotProcess:
         """Return the process of a bot for one part of the games; its first question starts it."""
@@ -255,17 +252,15 @@ class Worker:
         return self.processes[label, part]
 
 
+@dataclass
 class OneGame:
-    """A game of a chunk, which can be played again."""
+    """A game of a chunk, which can be played again; `part` is that of its bots' processes."""
 
-    def __init__(
-        self, worker: Worker, chunk: Chunk, fixture: Fixture, draw: Draw, part: int | None = None
-    ) -> None:
-        self.worker = worker
-        self.chunk = chunk
-        self.fixture = fixture
-        self.draw = draw
-        self.part = worker.tournament.part(fixture.pairing, fixture.seat) if part is None else part
+    worker: Worker
+    chunk: Chunk
+    fixture: Fixture
+    draw: Draw
+    part: int
 
     def asking(self, slot: int = 0) -> Asking[Finished]:
         """Return the generator that plays this game, as number `slot` of the concurrent games."""
@@ -307,22 +302,12 @@ class OneGame:
         worker, label = self.worker, self.fixture.labels[seat]
         if worker.is_local(label, self.chunk):
             return worker.inproc_player(self.fixture, self.draw, seat)
-        player = RemotePlayer(
-            worker.process(label, self.part),
-            slot,
-            seat,
-            self.draw.lucks[seat],
-            worker.tournament.limits.clock(),
-            worker.timings[label],
-            label=label,
-        )
+        process, luck = worker.process(label, self.part), self.draw.lucks[seat]
+        clock, timing = worker.tournament.limits.clock(), worker.timings[label]
+        player = RemotePlayer(process, slot, seat, luck, clock, timing, label=label)
         if self.chunk.apart:
             player.asking = partial(worker.reporter.asking, *self.fixture[1:], seat)
         return player
-
-
-def _result(finished: Finished, fixture: Fixture) -> GameResult:
-    return result_of(finished, fixture.pair, fixture.seat)
 
 
 def decide(game: OneGame, end: Finished | None) -> Finished:

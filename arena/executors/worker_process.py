@@ -24,7 +24,6 @@ from arena.executors.answers import (
     Failed,
     LastWords,
     Progress,
-    receive,
     write_answer,
 )
 from arena.executors.log import Reporter, log_to, logger
@@ -42,8 +41,8 @@ from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
-END = b""
-"""The frame that ends a worker; others have pickled chunks to play."""
+END = pickle.dumps(None)
+"""The pickle that ends a worker; others have chunks to play."""
 
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
@@ -145,6 +144,7 @@ class _Home(Reporter):
         self.descriptor = descriptor
         self.progress = progress
         self.most_memory = 0.0
+        self._batches = os.fdopen(descriptor, "rb", closefd=False)
         self._memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
         self._results: list[Played] = []  # still to be sent
         self._sent = self._looked = 0.0
@@ -175,8 +175,7 @@ class _Home(Reporter):
 
     def hear(self) -> Any:
         """Return the next batch from the parent, None at the end of work."""
-        data = receive(self.descriptor)
-        return pickle.loads(data) if data else None
+        return pickle.load(self._batches)
 
     def beat(self) -> None:
         self.progress.count_beat()

@@ -54,6 +54,12 @@ class Chunk(NamedTuple):
         """The number of its games."""
         return self.pairs * len(self.seats)
 
+    @property
+    def places(self) -> list[tuple[int, Seat]]:
+        """The pair and the seat of each of its games, in order."""
+        pairs = range(self.first, self.first + self.pairs)
+        return [(pair, seat) for pair in pairs for seat in sorted(self.seats)]
+
 
 class Played(NamedTuple):
     """The results of a chunk, in the order of pair and seat, and the time that it took.

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.addons.cluster.call import play_call, play_chunks, read_answer, write_head
 from arena.errors import ArenaError, InputError, NoSites, escape, naming, not_installed
-from arena.executors.answers import Garbled, check_refusal
+from arena.executors.answers import Garbled
 from arena.executors.log import RunLog, logger
 from arena.lanes.faults import KINDS
 from arena.threads import count_cores
@@ -163,7 +163,6 @@ class _Calls:
         try:
             machine, played, lines = read_answer(call.result(), chunks)
             for one in played:
-                check_refusal(one, self.tournament)
                 one.check()
         except Exception as error:
             if isinstance(error, ArenaError) and not isinstance(error, Garbled):

@@ -160,7 +160,6 @@ def test_while_a_fault_is_in_doubt_no_more_games_of_its_pairing_are_given_out(
     [
         (lambda chunks: won(chunks[1:]), "other games than it was asked for"),
         (lambda chunks: won([*chunks, chunks[0]]), "other games than it was asked for"),
-        (lambda chunks: [one._replace(refusal="no", results=[]) for one in won(chunks)], "outage"),
         (lambda _: {}["\x1b[2J\nlost"], r"was lost: '\\x1b"),
     ],
 )

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +22,7 @@ import arena
 from arena.addons.remote import bot_server
 from arena.entries.resolve import resolve
 from arena.errors import InputError, Unreachable
-from arena.executors.answers import Garbled
-from arena.executors.local import Crew
-from arena.executors.log import run_log
-from arena.lanes.limits import Limits
 from arena.tokens import SERVE_TOKEN, TOKENS
-from arena.tournament.keys import HERE
-from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.strikes import Strikes
-from arena.tournament.tournament import Tournament
-from engine import STANDARD
 from tests import ROOT, markdown
 from tests.addons.cluster.cluster import Cluster
 from tests.addons.remote.servers import Handler, Message, Server, serving
@@ -349,19 +339,3 @@ def test_a_person_plays_against_a_server(server: Server, tmp_path: Path) -> None
     assert (first["win_type"], first["winner"]) == (None, None)
     assert second["actions"].startswith(first["actions"])
     assert second["win_type"] is not None
-
-
-def test_a_worker_that_tells_of_an_outage_needs_a_bot_elsewhere(tmp_path: Path) -> None:
-    """A bot in its process could end the run with such an answer."""
-    bots = [resolve("greedy"), resolve("uniform")]
-    tournament = Tournament("test", 0, 1, bots, STANDARD, Limits())
-    plan = Plan([[range(1)]], Strikes(tournament.pairings, 1, 1))
-    told = Played(Chunk(0, 0, 1), [], {}, 1.0, refusal="greedy: out")
-    with run_log(None) as log:
-        with pytest.raises(Garbled, match="an outage where none can be"):
-            [*Crew(1, plan, tournament, log, tmp_path, HERE)._take(told)]
-        there = replace(tournament, entries=[replace(bots[0], lane="remote"), bots[1]])
-        crew = Crew(1, plan, there, log, tmp_path, HERE)
-        half = crew.halves.next(0)
-        assert half is not None
-        [*crew._take(told._replace(chunk=half))]

@@ -156,7 +156,8 @@ class Worker:
     def is_local(self, label: str, chunk: Chunk) -> bool:
         """Return whether a bot plays in this process."""
         entry = self.tournament.by_label[label]
-        return (entry.lane == "inproc" and not chunk.apart) or entry.is_held
+        is_apart = chunk.apart or (chunk.again and not entry.is_ours)
+        return (entry.lane == "inproc" and not is_apart) or entry.is_held
 
     def _games_at_once(self, chunk: Chunk, remote: Sequence[str], part: int) -> int:
         """Return how many games of a chunk are played at once, with these bots in processes."""

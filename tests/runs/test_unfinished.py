@@ -226,12 +226,8 @@ def said(
 
 REMEMBERS = """\
     def choose(self, view, /):
-        return view.legal[self.number % len(view.legal)]"""
+        return view.legal[-1 if self.number < 4 else 0]"""  # the first games are others
 COUNTS = "global games; self.number = games = globals().get('games', 0) + 1"
-FAILS = """\
-    def choose(self, view, /):
-        if self.number > 2: raise ValueError('too many games')
-        return view.legal[0]"""
 
 
 @pytest.mark.slow

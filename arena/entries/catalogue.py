@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.entries.file import MOST_SOURCE, find_module, read_file
-from arena.entries.resolve import entry_points, installed
-from arena.entries.syntax import read_outlines
-from arena.errors import ArenaError
+from arena.entries.file import find_module
+from arena.entries.resolve import entry_points, installed, summarize
 
 LADDER = "ladder"
 """Stands for all bots of the ladder in a list of opponents."""
@@ -89,12 +87,7 @@ def _offered(taken: Collection[str]) -> Iterator[Known]:
 def _describe(module: str) -> str:
     """Return the first docstring line of an entry point's module, read from its file."""
     location = find_module(module, [*sys.path, str(Path.cwd())])
-    if location is None:
-        return f"(cannot be read: no module {module!r})"
-    try:
-        return read_outlines({"": read_file(location.origin, MOST_SOURCE)})[0].summary
-    except ArenaError as error:
-        return f"(cannot be read: {error})"
+    return summarize(location.origin) if location else f"(cannot be read: no module {module!r})"
 
 
 def place(elo: float) -> str:

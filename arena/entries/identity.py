@@ -25,21 +25,25 @@ from arena.entries.file import (
     script_words,
 )
 from arena.entries.needs import SITES, locate, why_hidden
-from arena.entries.syntax import read_outline, read_outlines
 from arena.errors import InputError, naming
 
-_BOTS = b"bots"  # sources without this word are not parsed
+_IMPORT = re.compile(
+    rb"(?:^|[;:])[ \t]*(?:import[ \t]+([^\n;#]*)"
+    rb"|from[ \t]+bots(?:\.(\w+)|[ \t]+import[ \t]*(\([^)]{0,2000}|(?:\\\n|[^\n;#])*)))",
+    re.MULTILINE,
+)
+_IN_BOTS = re.compile(rb"\bbots\.(\w+)")
+_NAME = re.compile(rb"\w+")
 
 
-def hash_source(source: bytes, folder: Path, *, ours: bool = False) -> str:
+def hash_source(source: bytes, folder: Path) -> str:
     """Return the sha256 of a source together with the bots of this folder that it imports.
 
     So an edit to a bot also changes the identity of every bot that imports it. An import whose
-    name is computed at run time is not detected. It is parsed in another process unless it is
-    `ours`.
+    name is computed at run time is not detected, and one in a text is.
     """
     digest = hashlib.sha256(source)
-    _add_bots(digest, _find_imported({"": source}, folder, ours=ours))
+    _add_bots(digest, _find_imported({"": source}, folder))
     return digest.hexdigest()
 
 
@@ -80,39 +84,44 @@ def hash_package(package: Path, folder: Path) -> str:
             raise InputError(f"{package}: larger than {MOST_PROGRAM:,} bytes")
         _add_name(digest, name, size)
         add_file(digest, str(path))
-        if name.endswith(".py") and size <= MOST_SOURCE and _BOTS in (code := path.read_bytes()):
-            sources[str(path)] = code
+        if name.endswith(".py") and size <= MOST_SOURCE:
+            sources[name] = path.read_bytes()
     _add_bots(digest, _find_imported(sources, folder))
     return digest.hexdigest()
 
 
-def imported_bots(files: Mapping[str, bytes], folder: Path, *, ours: bool = False) -> list[str]:
-    """Return the names of the bots in a folder that the modules among `files` import.
-
-    The modules are parsed in another process unless they are `ours`.
-    """
-    return sorted(_find_imported(_code(files), folder, ours=ours))
+def imported_bots(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """Return the names of the bots in a folder that the modules among `files` import."""
+    return sorted(_find_imported(_code(files), folder))
 
 
 def _code(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: content for name, content in files.items() if name.endswith(".py")}
 
 
-def _find_imported(
-    sources: Mapping[str, bytes], folder: Path, *, ours: bool = False
-) -> dict[str, bytes]:
+def _find_imported(sources: Mapping[str, bytes], folder: Path) -> dict[str, bytes]:
     """Return the bots of a folder that sources import, directly or indirectly, by name."""
-    some = {name: one for name, one in sources.items() if _BOTS in one and len(one) <= MOST_SOURCE}
-    outlines = map(read_outline, some.values()) if ours else read_outlines(some)
     imported: dict[str, bytes] = {}
-    waiting = [name for outline in outlines for name in outline.bots]
+    waiting = [name for source in sources.values() for name in find_imports(source)]
     while waiting:
         name = waiting.pop()
         path = folder / f"{name}.py"
         if name not in imported and path.is_file():
             imported[name] = path.read_bytes()
-            waiting += read_outline(imported[name]).bots if _BOTS in imported[name] else ()
+            waiting += find_imports(imported[name])
     return imported
+
+
+def find_imports(source: bytes) -> set[str]:
+    """Return the names in a source's import statements that may be bots of `bots/`.
+
+    >>> sorted(find_imports(b"from bots import (greedy,\\n denier); import bots.pimc as p, os"))
+    ['denier', 'greedy', 'pimc']
+    """
+    names: set[bytes] = set()
+    for modules, module, listed in _IMPORT.findall(source):
+        names |= {module, *_IN_BOTS.findall(modules), *_NAME.findall(listed)} - {b""}
+    return {name.decode() for name in names}
 
 
 def _add_files(digest: hashlib._Hash, files: Mapping[str, bytes]) -> None:

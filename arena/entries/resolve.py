@@ -50,7 +50,6 @@ from arena.entries.spec import (
     parse,
     plain_params,
 )
-from arena.entries.syntax import read_outline
 from arena.errors import InputError, naming
 
 if TYPE_CHECKING:
@@ -60,6 +59,9 @@ BOTS = Path(bots.__path__[0])
 """The folder of the bots that a spec can give by name only."""
 
 _GROUP = "arena.bots"  # of entry points
+_DOCSTRING = re.compile(
+    rb"""(?:\s|#[^\n]*\n)*[rRuU]?("{3}|'{3}|"|')\s*(.{0,1000}?)\s*(?:\1|$)""", re.MULTILINE
+)
 
 
 def resolve(
@@ -88,14 +90,7 @@ def resolve(
     merged = plain_params(text, spec.params | (params or {}))
     needed = check_needs(text, needs)
     try:
-        if code:
-            found = _of_code(code)
-        elif is_address(spec.target):
-            found = _of_address(spec.target, merged)
-        elif spec.target.startswith(COMMAND):
-            found = _of_command(spec.target, needed)
-        else:
-            found = _of_python(spec.target, needed)
+        found = _of_code(code) if code else _find(spec.target, merged, needed)
     except InputError as error:
         raise InputError(f"bot {text!r}: {error}{_explain_label(spec.target)}") from None
     given = spec.label if label is None else label
@@ -117,9 +112,15 @@ def resolve(
     return entry
 
 
+def _find(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
+    if is_address(target):
+        return _of_address(target, params)
+    return _of_command(target, needs) if target.startswith(COMMAND) else _of_python(target, needs)
+
+
 def installed() -> list[tuple[str, str]]:
     """Return name and first docstring line of every bot in `bots/`, sorted by name."""
-    return [(name, _first_line(name)) for name in _names()]
+    return [(name, summarize(BOTS / f"{name}.py")) for name in _names()]
 
 
 def default_lane(target: str) -> Lane:
@@ -154,15 +155,8 @@ def _of_python(target: str, needs: Sequence[str]) -> Entry:
         return _of_path(target, needs)
     if target in _names():
         source = read_file(BOTS / f"{target}.py", MOST_SOURCE)
-        return Entry(
-            label="",
-            target=target,
-            lane="inproc",
-            module=f"bots.{target}",
-            filename=f"bots/{target}.py",
-            sha256=hash_source(source, BOTS, ours=True),
-            source=source,
-        )
+        place = f"bots.{target}", f"bots/{target}.py"
+        return Entry("", target, "inproc", *place, hash_source(source, BOTS), source)
     location = _locate(target)
     if package := location.package:
         sha256 = hash_package(package, BOTS)
@@ -188,14 +182,8 @@ def _of_path(target: str, needs: Sequence[str]) -> Entry:
     source = files[main] if is_alone else make_archive(files, main)
     sha256 = hash_source(source, BOTS) if is_alone else hash_files(files, BOTS)
     stem = re.sub(r"\W", "_", Path(name).stem)
-    return Entry(
-        label=label,
-        target=target,
-        module=f"_arena_bot_{stem}_{sha256[:12]}",
-        filename=target if is_alone else name,
-        sha256=sha256,
-        source=source,
-    )
+    place = f"_arena_bot_{stem}_{sha256[:12]}", target if is_alone else name
+    return Entry(label, target, "process", *place, sha256, source)
 
 
 def _of_program(files: dict[str, bytes], target: str, label: str) -> Entry:
@@ -225,15 +213,9 @@ def read_archived(path: Path, waiting: Callable[[], None]) -> bytes:
 
 def _of_code(code: Code) -> Entry:
     """Return the entry of a class or function."""
-    sha256 = hash_source(code.source, BOTS, ours=True)
-    return Entry(
-        label="",
-        target=f"{OBJECT}{code.name}",
-        module=f"_arena_bot_{code.name}_{sha256[:12]}",
-        filename=f"<{code.name}>",
-        sha256=sha256,
-        source=code.source,
-    )
+    sha256 = hash_source(code.source, BOTS)
+    place = f"_arena_bot_{code.name}_{sha256[:12]}", f"<{code.name}>"
+    return Entry("", f"{OBJECT}{code.name}", "process", *place, sha256, code.source)
 
 
 def _of_command(target: str, needs: Sequence[str]) -> Entry:
@@ -272,11 +254,13 @@ def _names() -> list[str]:
     return sorted(path.stem for path in BOTS.glob("[!_]*.py"))
 
 
-def _first_line(name: str) -> str:
+def summarize(path: Path) -> str:
+    """Return the first line of the docstring of a module, which is not parsed."""
     try:
-        return read_outline(read_file(BOTS / f"{name}.py", MOST_SOURCE)).summary
+        found = _DOCSTRING.match(read_file(path, MOST_SOURCE))
     except InputError as error:
         return f"(cannot be read: {error})"
+    return found[2].decode(errors="replace") if found else ""
 
 
 def _locate(target: str) -> Location:

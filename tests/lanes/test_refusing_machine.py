@@ -13,7 +13,7 @@ import pytest
 
 from arena.entries.layout import Layout
 from arena.entries.resolve import resolve
-from arena.entries.syntax import read_outlines
+from arena.entries.syntax import open_zip
 from arena.errors import Exhausted, InputError, blaming_machine
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import free_user, require_jail
@@ -243,14 +243,14 @@ def test_a_process_that_did_not_begin_can_be_started_again(tmp_path: Path) -> No
         assert process.pid
 
 
-def test_a_source_that_no_process_can_read_is_nobodys_fault(
+def test_a_zip_that_no_process_can_read_is_nobodys_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A bot's source is read in a process of its own."""
+    """It is read in a process of its own."""
 
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     monkeypatch.setattr("arena.processes.Child", refuse)
     with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
-        read_outlines({"mine.py": b"nobody = 'has read this'"})
+        open_zip(b"nobody has read this")

@@ -129,7 +129,7 @@ def hash_imports(entry: Entry) -> str:
     if entry.source is None or entry.command:
         return ""
     digest = hashlib.sha256()
-    for name in imported_bots(entry.files(), BOTS, ours=entry.is_ours):
+    for name in imported_bots(entry.files(), BOTS):
         digest.update(f"{name}\0".encode() + (BOTS / f"{name}.py").read_bytes())
     return digest.hexdigest()
 

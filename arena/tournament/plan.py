@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
@@ -241,17 +242,13 @@ class Plan:
     def take_back(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were handed out but not played."""
         for chunk in chunks:
-            self._forget(chunk)
+            self._given.discard(chunk[:2])
             self._returned.append(chunk)
-
-    def _forget(self, chunk: Chunk) -> None:
-        """Record that a chunk is no longer being played."""
-        self._given.discard(chunk[:2])
 
     def learn(self, played: Played) -> None:
         """Record the speed and the faults of a played chunk."""
         chunk = played.chunk
-        self._forget(chunk)
+        self._given.discard(chunk[:2])
         self._pair_seconds[chunk.pairing] = max(1e-6, played.seconds) / chunk.pairs
         self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs, played.forfeits)
 
@@ -269,20 +266,18 @@ class Work(Protocol):
         """Return whether the remaining games of a pairing are cancelled."""
 
 
+@dataclass(eq=False)
 class _Open:
     """A chunk taken from the plan: its results so far, and how many of its games are missing.
 
     `share` is the time of a piece, as a share of that of a long chunk.
     """
 
-    __slots__ = "chunk", "is_dropped", "missing", "played", "share"
-
-    def __init__(self, chunk: Chunk, share: float) -> None:
-        self.chunk = chunk
-        self.share = share
-        self.played: list[Played] = []
-        self.missing = chunk.games
-        self.is_dropped = False
+    chunk: Chunk
+    share: float
+    missing: int
+    played: list[Played] = field(default_factory=list)
+    is_dropped: bool = False
 
     def holds(self, piece: Chunk) -> bool:
         """Return whether a piece belongs to this chunk."""
@@ -336,7 +331,7 @@ class Halves:
         return 0 if self.workers == 1 or self.whole else seat
 
     def _add(self, chunk: Chunk) -> None:
-        opened = _Open(chunk, min(1.0, self.expect(chunk) / CHUNK_SECONDS))
+        opened = _Open(chunk, min(1.0, self.expect(chunk) / CHUNK_SECONDS), chunk.games)
         self._open.setdefault(chunk.pairing, []).append(opened)
         halves = () if self.whole else chunk.seats
         for piece in [chunk._replace(seats=(seat,)) for seat in halves] or [chunk]:

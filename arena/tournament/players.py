@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
@@ -25,30 +26,26 @@ _failed: dict[tuple[str, str], Fault] = {}  # bots that cannot be imported
 _legal_text = lru_cache(4096)(lambda legal: to_text(bytes(legal)))
 
 
+@dataclass
 class InprocPlayer:
     """A bot in this process; its clock is checked only after each answer.
 
     `beat` is called before each call of the bot; `output` collects what the bot prints.
     """
 
-    def __init__(
-        self,
-        entry: Entry,
-        setup: Setup,
-        beat: Callable[[], None],
-        timing: Timing,
-        output: Output,
-        budget: Budget,
-    ) -> None:
-        self.budget = budget
-        self.entry = entry
-        self.setup = setup
-        self.clock = setup.clock
-        self.beat = beat
-        self.timing = timing
-        self.output = output
-        self.printed = ""
-        self.strategy: Strategy | None = None
+    entry: Entry
+    setup: Setup
+    beat: Callable[[], None]
+    timing: Timing
+    output: Output
+    budget: Budget
+    printed: str = ""
+    strategy: Strategy | None = None
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the bot."""
+        return self.setup.clock
 
     def begin(self) -> None:
         """Load the bot, and make its strategy."""
@@ -116,33 +113,24 @@ class InprocPlayer:
         return blame(self.entry, error, self.printed + self.output.take())
 
 
+@dataclass
 class RemotePlayer:
     """A bot in a process of its own, which may also play other games.
 
     `slot` is this game's number in the process. `asking` is called before each question to the bot,
-    with the history, or with None before the game begins.
+    with the history, or with None before the game begins. `at_most` are the seconds of the game's
+    limit that may have been used.
     """
 
-    def __init__(
-        self,
-        process: BotProcess,
-        slot: int,
-        seat: Seat,
-        luck: int,
-        clock: Clock,
-        timing: Timing,
-        asking: Callable[[bytes | None], None] = lambda _: None,
-        label: str = "a bot",
-    ) -> None:
-        self.process = process
-        self.slot = slot
-        self.seat = seat
-        self.luck = luck
-        self.clock = clock
-        self.timing = timing
-        self.asking = asking
-        self.label = label
-        self.at_most = 0.0  # seconds of the game's limit that may have been used
+    process: BotProcess
+    slot: int
+    seat: Seat
+    luck: int
+    clock: Clock
+    timing: Timing
+    asking: Callable[[bytes | None], None] = lambda _: None
+    label: str = "a bot"
+    at_most: float = 0.0
 
     def begin(self) -> Asking[None]:
         """Start the process if it does not run, and announce the game."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from arena.cli.machine import EXTRAS, Finding, format_findings
 from tests import ROOT
 from tests.packaging import clones, licences, pythons, smoke, wheel
-from tests.packaging.test_metadata import PROJECT
+from tests.packaging.wheel import PROJECT
 
 DIST = ROOT / "dist"
 MOST = 180

@@ -17,7 +17,7 @@ from arena.cli.machine import EXTRAS
 from tests import ROOT
 from tests.console import COMMANDS
 from tests.packaging import wheel
-from tests.packaging.test_metadata import PROJECT
+from tests.packaging.wheel import PROJECT
 
 FILES = {
     "broken.py": "1 / 0\n",

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,7 @@ from arena.tournament.versions import version_here
 from tests import ROOT
 from tests.conftest import Arena
 from tests.packaging.__main__ import NAMED
-
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PROJECT = PYPROJECT["project"]
+from tests.packaging.wheel import PROJECT
 
 
 def normal(name: str) -> str:

@@ -16,7 +16,8 @@ from tests.packaging import __main__ as release
 from tests.packaging import clones, licences, smoke, wheel
 from tests.packaging.__main__ import MOST
 from tests.packaging.licences import Licensed
-from tests.packaging.test_metadata import PROJECT, normal
+from tests.packaging.test_metadata import normal
+from tests.packaging.wheel import PROJECT
 
 OUTSIDE_JAIL = ("--lane", "process")  # the libraries are borrowed from a folder it does not show
 

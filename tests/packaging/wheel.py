@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 import venv
 from collections.abc import Iterable, Sequence
 from importlib import metadata
@@ -16,6 +17,7 @@ from packaging.utils import canonicalize_name
 from tests import ROOT
 
 CONSTRAINTS = ROOT / "constraints.txt"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def run(

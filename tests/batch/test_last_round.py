@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import comb
 from random import Random
 from typing import Any
@@ -224,7 +223,7 @@ def compare(views: list[View], rules: Rules) -> None:
 
 
 OTHERS = [
-    replace(SMALL["one round of three cards"], cities_needed=1),
+    Rules.from_changes(SMALL["one round of three cards"].changes() | {"cities_needed": 1}),
     *(rules for rules in SMALL.values() if rules.take_size <= 5),
     Rules(take_size=2),
 ]

@@ -295,7 +295,7 @@ def find_dependence(
     sides = (two[:, :1] == bots) * 1.0 - (two[:, 1:] == bots)
     found = _sum_in_time(pairs, pairing, halves)[:, numbers]
     sums = found[:-1] @ np.hstack([abs(sides), np.ones((len(two), 1))])  # of each bot, and of all
-    between, blocks, total, fourth, square = np.maximum(sums, [[0], [1], [2], [0], [_LEAST]])
+    between, blocks, total, fourth, square = np.maximum(sums.T, (0, 1, 2, 0, _LEAST)).T
     growth, free = between / blocks, np.maximum(total - blocks, 1)
     root = np.cbrt(growth * free / np.maximum(total - between, _LEAST))
     peaked = 1 + np.maximum(fourth / total - 3, 0) / (2 * _BLOCK)  # scores that are not normal

@@ -25,7 +25,9 @@ def connect(place: Path | str) -> sqlite3.Connection:
     """
     is_address = isinstance(place, str) and place.startswith("file:")
     how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
-    connection = sqlite3.connect(place, timeout=_PATIENCE, uri=is_address, **how)
+    connection: sqlite3.Connection = sqlite3.connect(
+        place, timeout=_PATIENCE, uri=is_address, **how
+    )
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 

@@ -95,7 +95,7 @@ class GivenRounds(Rounds):
         self, number: int, _counts: Mapping[int, Counts], _out: Collection[str], /
     ) -> list[PairRange]:
         """Return all pairs of the round with this number."""
-        return self.rounds[number] if number < self.most else []
+        return self.rounds[number] if number < len(self.rounds) else []
 
 
 def _place(tournament: Tournament) -> Iterator[list[PairRange]]:

@@ -74,9 +74,9 @@ def rate(
     for place, one in enumerate(rated):
         value, low, high = ratings[one.label][:3]
         ends = None if scale.no_low[place] else low, None if scale.no_high[place] else high
-        more = shrunk[place], letters.get(place, ""), one.label in now
         if groups[place] == home and value is not None:
-            rows.append(RatingRow(one.id, played[one.label], value, *ends, *more))
+            known = one.id, played[one.label], value, *ends, shrunk[place]
+            rows.append(RatingRow(*known, letters.get(place, ""), one.label in now))
     return Rated(rows, field.fit.spread)
 
 

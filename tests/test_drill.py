@@ -42,7 +42,7 @@ def test_the_commit_chooses_the_faults_of_a_sample() -> None:
         assert len({*sample}) == 12
         assert sorted(sample, key=FAULTS.index) == sample
     assert {fault for n in range(200) for fault in drill.choose(FAULTS, 12, str(n))} == {*FAULTS}
-    assert choose(FAULTS, 10**6, "") == FAULTS
+    assert drill.choose(FAULTS, 10**6, "") == FAULTS
 
 
 SOURCE = b"""A = 1

@@ -188,7 +188,7 @@ class Ratings:
 
     >>> import arena, pandas
     >>> games = pandas.DataFrame(
-    ...     [("new", "old", "new")] * 30 + [("new", "old", "old")] * 10,
+    ...     [("new", "old", winner) for winner in 10 * ["new", "old", "new", "new"]],
     ...     columns=["bot", "opponent", "winner"],
     ... )
     >>> ratings = arena.rate(games, anchor={"old": 1500})

@@ -107,7 +107,8 @@ def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
     assert done.stdout == f"{found}\n"
     assert found.games == 6 * found.pairs
     document = json.loads(arena("plan", "3", "--gap", "60", "--json").stdout)
-    assert document == {"pairs": found.pairs, "games": found.games, "sentence": found.sentence}
+    assert document == {name: getattr(found, name) for name in document}
+    assert {*document} == {"pairs", "games", "first", "sentence"}
 
 
 def test_wider_gaps_and_less_power_take_fewer_pairs() -> None:

@@ -147,7 +147,7 @@ def test_citation_changelog_and_formats_have_this_version() -> None:
     rows = dict(re.findall(row, STABILITY, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
     assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
-    assert rows["a league, `league.sqlite`"] == f"2 to {ledger.FORMAT}"
+    assert rows["a league, `league.sqlite`"] == str(ledger.FORMAT)
     assert rows["`manifest.json`"] == f"1.0 to {minor(version_here())}"
     assert rows["a record"] == str(record.FORMAT)
     assert rows["weights of a network"] == str(encoding.VERSION)

@@ -159,7 +159,7 @@ def first_cells(heading: str) -> list[str]:
 
 def test_the_map_has_every_room_and_every_addon() -> None:
     """The rooms in the order in which they may import one another."""
-    flat = ("__main__", "addons", "errors", "removed", "threads", "tokens")
+    flat = ("__main__", "addons", "errors", "processes", "removed", "threads", "tokens")
     rooms = [room for room in ROOMS if room not in flat]
     assert first_cells("rooms below it in this table:") == rooms
     assert {*first_cells("are beside the core:")} == ADDONS

@@ -12,6 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from arena import processes
 from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
@@ -171,20 +172,23 @@ def test_a_bots_process_has_only_its_own_pipes(tmp_path: Path) -> None:
     assert len(results) == 2 * PAIRS
 
 
-def test_a_sweep_kills_only_the_folders_own_processes(tmp_path: Path) -> None:
+def test_a_sweep_kills_only_the_folders_own_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not those of bot-10, whose name begins with bot-1."""
+    monkeypatch.setattr(processes, "_adopting", False)  # else it reaps them itself
     path = {"PATH": os.defpath}
-    processes = [
+    started = [
         subprocess.Popen(["sleep", "60"], env=path | {FOLDER_VARIABLE: str(tmp_path / name)})
         for name in ("bot-1", "bot-10", "bot-1/deep")
     ]
     try:
         sweep(tmp_path / "bot-1")
-        ended = [process.wait(1) for process in processes[::2]]
+        ended = [process.wait(1) for process in started[::2]]
         assert ended == [-signal.SIGKILL, -signal.SIGKILL]
-        assert processes[1].poll() is None
+        assert started[1].poll() is None
     finally:
-        for process in processes:
+        for process in started:
             process.kill()
             process.wait()
 

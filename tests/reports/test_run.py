@@ -28,6 +28,7 @@ from arena.tables.table_columns import (
     LEAGUE,
     TIMINGS,
     VERDICTS,
+    WINS,
     Column,
     TableColumns,
 )
@@ -160,7 +161,7 @@ def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> No
     """Row by row; no column is a reading of the clock."""
     standings = table(report, "standings")
     names = [column.name for column in standings.columns]
-    expected = files.tables.standings.frame[names].astype(object).to_numpy().tolist()
+    expected = files.tables.frame("standings")[names].astype(object).to_numpy().tolist()
     assert [list(row) for row in standings.rows] == expected
     assert not {"cpu_mean", "cpu_p99"} & {*names}
 
@@ -205,7 +206,7 @@ def test_the_map_has_every_pairing_in_the_order_of_the_standings(
     assert score_map(report).labels == labels
     places = range(len(labels))
     assert [cell[:2] for cell in cells] == [(r, c) for r in places for c in places if r != c]
-    facts = files.tables.head_to_head.frame.set_index(["bot", "opponent"])
+    facts = files.tables.frame("head_to_head").set_index(["bot", "opponent"])
     for cell in cells:
         fact = facts.loc[labels[cell.row], labels[cell.column]]
         low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
@@ -238,7 +239,7 @@ def test_margins_count_every_game_that_was_decided_by_points(report: Report, sto
 
 def test_the_points_of_a_chart_are_those_of_the_file(report: Report, files: Files) -> None:
     """Of winners and losers at the end; and what it is worth to be ahead after each round."""
-    wins = files.wins().wins.frame
+    wins = WINS.frame(files.wins().wins)
     of_all = wins[wins["bot"].isna()].set_index(["round", "source"])
     rows = {row.name: row.marks for row in dots(report, "points-by-source").rows}
     assert len(rows) == 7
@@ -359,7 +360,7 @@ def test_a_row_has_its_text_its_number_and_its_link() -> None:
 
 def test_every_pairing_is_in_the_table_and_has_a_verdict_once(report: Report, files: Files) -> None:
     """With the wins of both; the map has both directions, and what is shown is never 0 or 1."""
-    facts = files.tables.head_to_head.frame.set_index(["bot", "opponent"])
+    facts = files.tables.frame("head_to_head").set_index(["bot", "opponent"])
     shown = table(report, "head_to_head")
     names = [column.name for column in shown.columns]
     labels = [*files.tables.standings["bot"]]
@@ -371,7 +372,7 @@ def test_every_pairing_is_in_the_table_and_has_a_verdict_once(report: Report, fi
         assert cells["city_losses"] == theirs["city_wins"]
         assert cells["forfeits"] == theirs["forfeit_wins"]
     labels = [*files.tables.standings["bot"]]
-    facts = files.tables.verdicts.frame.set_index(["bot", "opponent"])
+    facts = files.tables.frame("verdicts").set_index(["bot", "opponent"])
     for cell in score_map(report).cells:
         two = labels[cell.row], labels[cell.column]
         fact = facts.loc[two if two in facts.index else two[::-1]]

@@ -26,7 +26,7 @@ from arena.tables.findings import Findings, Unbounded
 from arena.tables.headline import headline_of, say_order
 from arena.tables.losses import JudgedTables
 from arena.tables.summary import Names, plain_rows
-from arena.tables.table_columns import STANDINGS
+from arena.tables.table_columns import STANDINGS, TAKES
 from arena.tournament.stop import Sprt
 from engine import Rules
 from tests.reports.runs import cup, make_store, report_of
@@ -187,7 +187,7 @@ def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None
     report, files = report_of(three, make_store(three, faults=places))
     assert report.opening
     (one,) = report.opening.forfeiting
-    forfeits = files.tables.standings.frame.set_index("bot").loc["a", "forfeits"]
+    forfeits = files.tables.frame("standings").set_index("bot").loc["a", "forfeits"]
     assert one.bot == "a"
     assert one.said == f"forfeits {forfeits} of 80 games: timeout: no answer in 2 s"
     assert one.link in {replay.id for replay in report.replays()}
@@ -320,7 +320,7 @@ def figures(files: Files, timings: Columns | None = None) -> list[dict[str, obje
 
 def test_every_bot_has_a_row_of_key_figures(files: Files) -> None:
     """In the order of the standings; a bot without a measured time has an empty cell."""
-    standings, takes = files.tables.standings.frame, files.wins().takes.frame
+    standings, takes = files.tables.frame("standings"), TAKES.frame(files.wins().takes)
     rows = figures(files)
     assert [row["bot"] for row in rows] == standings["bot"].tolist()
     for row, bot in zip(rows, standings.itertuples(), strict=True):

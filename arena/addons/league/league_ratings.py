@@ -129,7 +129,7 @@ def choose_meetings(
     `pairs` is the symmetric matrix of the pairs played before, and `budget` the approximate number
     of pairs in the round, before groups are connected.
 
-    >>> known, new = Contender(1500, 9, 0.1, 1000), Contender(1500, math.inf, 0.1, 1000)
+    >>> known, new = Contender(1500, 9, 0.1, 1000), Contender(1500, np.inf, 0.1, 1000)
     >>> played = np.full((3, 3), 500.0); played[2] = played[:, 2] = 0
     >>> choose_meetings([known, known, new], played, 40, 15.0)
     {(0, 2): 20, (1, 2): 20}

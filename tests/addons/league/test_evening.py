@@ -225,7 +225,7 @@ KEYS = {
     "Unit": {"Description"},
     "Service": {
         *("User", "WorkingDirectory", "ExecStart", "Restart", "RestartSec"),
-        *("SuccessExitStatus", "TimeoutStopSec", "Delegate"),
+        *("SuccessExitStatus", "TimeoutStopSec"),
     },
     "Install": {"WantedBy"},
 }

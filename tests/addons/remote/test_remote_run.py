@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import ExitStack, closing, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -164,14 +165,16 @@ def test_redirects_are_not_followed(server: Server) -> None:
 
 @pytest.mark.slow
 def test_another_version_in_a_run_ends_it(server: Server, tmp_path: Path) -> None:
-    """And what was played stays; the new version is then a changed bot."""
+    """Each session is asked for its version; the new one is then a changed bot."""
+    sessions = count()
 
     def turn(_: Handler, messages: list[Message]) -> bool:
-        server.version = "2" if server.began > 2 else "1"
-        return messages[0]["type"] == "never"
+        if messages[0]["type"] == "hello":
+            server.version = "2" if next(sessions) else "1"  # after the one that resolves it
+        return False
 
     server.before = turn
-    keys = {"pairs": 40, "workers": 2, "progress": False, "out": tmp_path / "run"}
+    keys = {"pairs": 2, "progress": False, "out": tmp_path / "run"}
     with pytest.raises(Unreachable, match="its version is '2' now, and was '1'"):
         arena.run([server.url, "uniform"], **keys)
     with pytest.raises(arena.ChangedBots, match="changed since"):

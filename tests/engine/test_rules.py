@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from engine import STANDARD, Rules, State, View
 from engine.errors import RulesError
+from engine.rules import RULE_NAMES
 from engine.state import random_deal
 from engine.view import view
 from tests.positions import RULE_SETS
@@ -22,6 +24,8 @@ def test_the_default_is_the_published_game() -> None:
     assert STANDARD.game_plies == 48
     assert STANDARD.changes() == {}
     assert repr(STANDARD) == "Rules()"
+    assert replace(STANDARD, set_bonus=4) == Rules(set_bonus=4)
+    assert [field.name for field in fields(Rules)] == [*RULE_NAMES]
     with pytest.raises(AttributeError):
         STANDARD.take_size = 6  # type: ignore[misc]
 

@@ -111,7 +111,6 @@ def execute(command: list[str]) -> None:
     """
     _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
     if command[0] == HOST:
-        set_process(_PR_SET_DUMPABLE, 1)  # its own files in /proc are its own, as after exec
         __import__(command[1], fromlist=["main"]).main()
         return
     try:
@@ -151,6 +150,7 @@ def jail(words: list[str]) -> None:
     if listener >= 0:
         os.close(listener)
     become(user)
+    set_process(_PR_SET_DUMPABLE, 1)  # its files in /proc are its own, as after exec
     limit(megabytes, processes)
     install(_read(sizes[1]))
     execute(words[6 + count :])

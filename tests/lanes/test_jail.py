@@ -23,12 +23,14 @@ from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.confine import DISK, GO, INODES, SOCKETS
 from arena.lanes.launch import plan_launch
-from arena.lanes.limits import Limits
+from arena.lanes.limits import Allowed, Limits
+from arena.lanes.messages import Answer
 from arena.lanes.meter import read_usage
 from arena.lanes.probe import probe
+from arena.lanes.process import bot_process
 from arena.processes import find_below
 from engine import STANDARD
-from tests import ROOT, rogues
+from tests import ROOT, asking, rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
 from tests.users import FIRST_AND_SLOW, run_python
@@ -227,6 +229,29 @@ def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: P
         b"thread\nprocess\n[1, 2]\n3 1.0\n4\nA B\n",
         b"",
     )
+
+
+LIKE_ANY_OTHER = """\
+    def choose(self, view, /):
+        import multiprocessing, os, subprocess, sys
+        with open('/dev/stderr', 'w'), open('/proc/self/environ'): pass
+        assert subprocess.check_output([sys.executable, '-c', 'print(4)']) == b'4\\n'
+        for how in ('fork', 'spawn'):
+            with multiprocessing.get_context(how).Pool(1) as pool:
+                assert pool.map(abs, [-1]) == [1]
+        assert {*os.listdir('/proc/self/fd')} >= {'0', '1', '2'}
+        return view.legal[0]"""
+
+
+@needs_jail
+def test_our_host_is_a_process_like_any_other(tmp_path: Path) -> None:
+    """It goes on from the one that confines it; what it has in /proc is its own."""
+    entry = resolve(str(rogues.write(tmp_path, "looks", LIKE_ANY_OTHER)), lane="jail")
+    with bot_process(entry, STANDARD, Limits(), tmp_path / "own") as process:
+        process.start()
+        (_, answer), _ = process.ask([asking.new(), asking.choose()], Allowed())
+        assert isinstance(answer, Answer), answer.fault
+        assert answer.error is None
 
 
 OTHERS = """

@@ -37,13 +37,9 @@ class Frozen(NamedTuple):
     @property
     def sentence(self) -> str:
         """What it means, in words."""
-        left = f"; {counted(self.waiting, 'submission')} in the inbox does not count"
-        if self.waiting > 1:
-            left = left.replace("does", "do")
-        return (
-            f"submissions counted until {write_time(self.until)}; {counted(self.bots, 'bot')} "
-            f"{'plays' if self.bots == 1 else 'play'} the final{left if self.waiting else ''}"
-        )
+        final, left = counted(self.bots, "bot"), counted(self.waiting, "submission")
+        until = f"submissions counted until {write_time(self.until)}"
+        return f"{until}; in the final: {final}; handed in but not counted: {left}"
 
 
 def freeze(league: League) -> Frozen:

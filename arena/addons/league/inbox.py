@@ -7,7 +7,8 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -18,9 +19,10 @@ from arena.addons.league import post
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import Refusal, check_name
+from arena.addons.league.ledger import NAME, Ledger
 from arena.addons.league.sources import as_file
 from arena.addons.league.submission import Refused, TooMany, Unchanged
-from arena.addons.league.turns import Submitting, Turns, take_turns
+from arena.addons.league.turns import Working, run_in_turns, take_turns
 from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.program import BUILT, ZIP
@@ -98,10 +100,15 @@ def take_all(
         if time.monotonic() > end:
             break
         time.sleep(min(settled, _PAUSE))
-    waiting = [
-        (owner, partial(_begin, league, sent, tell, settled)) for owner, sent in find_queue(league)
-    ]
-    yield from Turns(checks).submit(waiting, math.inf if whole else LONGEST)
+    job, longest = partial(_submit, league, tell, settled), math.inf if whole else LONGEST
+    for sent, done in run_in_turns(find_queue(league), job, checks, longest):
+        try:
+            if done.result():
+                yield sent.name
+        except ArenaError as error:  # for example a full disk: it is tried again
+            of = "" if isinstance(error, Exhausted) else f"{sent.title}: "
+            tell(f"{NOT_YET}: {of}{error}")
+            yield sent.name
 
 
 def why_waiting(league: League, sent: Sent, settled: float = _SETTLED) -> str:
@@ -123,49 +130,40 @@ def why_waiting(league: League, sent: Sent, settled: float = _SETTLED) -> str:
     return ""
 
 
-def _begin(
-    league: League, sent: Sent, tell: Callable[[str], object], settled: float
-) -> Submitting[str] | None:
-    """Return the submission of something that was handed in; None if it has to wait."""
+def _submit(
+    league: League, tell: Callable[[str], object], settled: float, sent: Sent, working: Working
+) -> bool:
+    """Submit what was handed in, say what became of it, and remove it; False if it has to wait."""
     place, inbox, taken = sent.place, league.folder / INBOX, league.folder / TAKEN
     if place.parent != taken and why_waiting(league, sent, settled):
-        return None
+        return False
     if place.parent == inbox:
         try:
             os.rename(place, place := taken / place.name)
         except OSError as error:
             tell(f"{escape(str(sent.place))}: cannot be taken: {error.strerror or error}")
-            return None
-    return _submitting(league, sent._replace(place=place), tell)
-
-
-def _submitting(league: League, sent: Sent, tell: Callable[[str], object]) -> Submitting[str]:
-    """Submit what was handed in, say what became of it, remove it, and return its name."""
-    desk, bot = league.desk, as_file(sent.place)
+            return False
+    bot, since = as_file(place), sent.since
     try:
-        version = yield from desk.submitting(
-            bot, sent.name, sent.owner, since=sent.since, resent=True
-        )
+        with closing(Ledger(league.folder / NAME)) as ledger:
+            desk = replace(league.desk, ledger=ledger)
+            version = desk.submit(bot, sent.name, sent.owner, working, since=since, resent=True)
         answer = f"accepted: {version.title}, by {version.owner}"
     except Unchanged as error:  # for example, a whole folder was copied again
         answer = f"left out: {sent.title}: {error}"
     except Refused as error:
         answer = f"refused: {sent.title}: {error}"
     except TooMany:
-        return sent.name  # it stays until tomorrow
+        return True  # it stays until tomorrow
     except InputError as error:
         _refuse_name(league, sent, str(error))
         answer = f"refused: {sent.title}: {error}"
-    except ArenaError as error:  # for example a full disk: it is tried again
-        of = "" if isinstance(error, Exhausted) else f"{sent.title}: "
-        tell(f"{NOT_YET}: {of}{error}")
-        return sent.name
     tell(answer)
     if sent.owner:
-        post.answer(league.folder, sent.place, answer)
+        post.answer(league.folder, place, answer)
     else:
-        (yield lambda _: remove_tree(sent.place))()
-    return sent.name
+        remove_tree(place)
+    return True
 
 
 def _refuse_name(league: League, sent: Sent, why: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -33,7 +32,7 @@ from arena.addons.league.sources import SOURCES
 from arena.addons.league.submission import Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.entries.spec import is_address
-from arena.errors import InputError, Unreachable, counted, escape
+from arena.errors import InputError, Unreachable, counted, escape, naming
 from arena.executors.local import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
@@ -69,20 +68,15 @@ def make_league(
     Raises InputError for a folder that holds something, for a panel that cannot play, and where
     there is no jail for the lane jail.
     """
-    try:
-        os.fsencode(folder.absolute()).decode()  # bots are found by their specs, which are UTF-8
+    if settings.lane == "jail":
+        find_bubblewrap()
+    with naming(folder, OSError, ValueError):
+        if any("\udc80" <= char <= "\udcff" for char in str(folder.absolute())):
+            raise InputError("the name of a league's folder is UTF-8")  # as specs of bots are
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder}: there is something already; choose a new folder")
-        if settings.lane == "jail":
-            find_bubblewrap()
+            raise InputError("there is something already; choose a new folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / SOURCES).mkdir(mode=0o700)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{folder}: the name of a league's folder is UTF-8") from None
-    except ValueError as error:  # a NUL
-        raise InputError(f"{folder}: not the name of a folder: {error}") from None
     try:
         for name in _PRIVATE:
             (folder / name).touch()

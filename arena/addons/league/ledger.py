@@ -183,10 +183,6 @@ class Ledger(SqliteFile):
         for row in rated.rows:
             self._insert("ratings", number, *row)
 
-    def round_times(self) -> dict[int, str]:
-        """Return the time at which each round ended, by its number."""
-        return dict(self.rows("SELECT number, at FROM rounds ORDER BY number"))
-
     def days(self) -> dict[str, int]:
         """Return on how many days each name was submitted."""
         query = "SELECT name, count(DISTINCT substr(at, 1, 10)) FROM versions GROUP BY name"
@@ -204,11 +200,6 @@ class Ledger(SqliteFile):
         """Return the ratings after a round, by version."""
         rows = self.rows(f"{_RATINGS} WHERE round = ? ORDER BY version", number)
         return {row[1]: _read_rating(row) for row in rows}
-
-    def elos_at(self, number: int) -> dict[int, float]:
-        """Return the Elo of each version after a round, or after its last one before that."""
-        query = "SELECT version, elo, max(round) FROM ratings WHERE round <= ? GROUP BY version"
-        return {version: elo for version, elo, _ in self.rows(query, number)}
 
     def courses(self, first: int) -> list[tuple[str, int, int, float]]:
         """Return name, number of the version, round and Elo of each rating from a round on."""

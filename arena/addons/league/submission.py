@@ -1,7 +1,6 @@
 """Accept submissions to a league: take a bot, check it in the jail, make it a version of its name.
 
-What may take long, to take and to check, are jobs: whoever submits runs them where others do not
-wait for them.
+It may be done in any thread, with a ledger of its own.
 """
 
 from __future__ import annotations
@@ -9,11 +8,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +32,7 @@ from arena.addons.league.sources import (
     identity_of,
     take,
 )
-from arena.addons.league.turns import Submitting, Working, run_job
+from arena.addons.league.turns import Working
 from arena.check import SLOWER
 from arena.check.inspector import run_check
 from arena.check.item import Item, Order
@@ -42,12 +40,13 @@ from arena.check.sparring import CutShort
 from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
-from arena.errors import InputError
+from arena.errors import InputError, blaming_machine
 from arena.executors.local import open_executor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import require_jail
 from arena.lanes.faults import KINDS
 from arena.lanes.probe import find_problems
+from arena.processes import killing_orphans
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.keys import Venue
@@ -64,16 +63,13 @@ _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair in the lowest class; factor b
 
 
 class Refused(InputError):
-    """A submission was not accepted; this is recorded, and `items` are the results of a check.
+    """A submission was not accepted; this is recorded.
 
     `public` is the reason for everybody: in words of the arena, without anything of the bot's.
     """
 
-    def __init__(
-        self, message: str, items: tuple[Item, ...] = (), public: str = _UNREADABLE
-    ) -> None:
+    def __init__(self, message: str, public: str = _UNREADABLE) -> None:
         super().__init__(message)
-        self.items = items
         self.public = public
 
 
@@ -118,19 +114,6 @@ class Desk:
         `since`, a killed process may have submitted the bot already, at that time or later. Raises
         Refused, with the reason; with `resent`, an Unchanged refusal is not recorded.
         """
-        steps = self.submitting(bot, name, owner, since=since, resent=resent)
-        try:
-            job = next(steps)
-            while True:
-                job = steps.send(partial(run_job, job, working))
-        except StopIteration as done:
-            version: Version = done.value
-            return version
-
-    def submitting(
-        self, bot: str, name: str, owner: str = "", *, since: str = "", resent: bool = False
-    ) -> Submitting[Version]:
-        """Submit a bot as `submit` does, but let the caller run the jobs that it yields."""
         check_name(name)
         self._check_place(bot)
         owner = owner or self.find_owner(name) or name
@@ -138,10 +121,10 @@ class Desk:
         sha256 = ""
         try:
             self.check_right(name, owner)
-            taken = (yield partial(self.take, bot))()
+            taken = self.take(bot, working)
             sha256 = taken.sha256
             done = self._find_done(name, sha256, since)
-            return done or (yield from self._accept(name, owner, taken))
+            return done or self._accept(name, owner, taken, working)
         except TooMany:
             raise
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
@@ -150,7 +133,7 @@ class Desk:
             why = str(error).replace(f"{os.path.dirname(bot)}{os.sep}", "")  # it knows its name
             public = getattr(error, "public", _UNREADABLE)
             self._refuse(Refusal(0, name, owner, sha256, why, self._time(), public), since)
-            raise Refused(why, getattr(error, "items", ()), public) from None
+            raise Refused(why, public) from None
 
     def _refuse(self, refusal: Refusal, since: str) -> None:
         """Record a refusal, unless a killed process has recorded it."""
@@ -166,11 +149,11 @@ class Desk:
             raise Refused(refused[0].why, public=refused[0].public)
         return None
 
-    def _accept(self, name: str, owner: str, taken: Taken) -> Submitting[Version]:
+    def _accept(self, name: str, owner: str, taken: Taken, working: Working) -> Version:
         """Let a bot that was taken be checked, and store it as a version; raises Refused."""
         spec, sha256 = taken
         self._check_new(sha256, name)
-        items = (yield partial(self.check, spec))()
+        items = self.check(spec, working)
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
@@ -180,7 +163,7 @@ class Desk:
                 f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
             ]
             public = f"the check failed: {'; '.join(kinds)}"
-            raise Refused(f"the check failed: {what}", items, public)
+            raise Refused(f"the check failed: {what}", public)
         version = self._make_version(name, owner, spec, sha256, _choose_cost(items))
         with self.ledger.changing():
             self.check_right(name, owner)
@@ -220,7 +203,8 @@ class Desk:
         Raises Closed for a league that is frozen.
         """
         check_name(name)
-        self.check_open()
+        if since := self.ledger.frozen():
+            raise Closed(f"the league is frozen: submissions counted until {write_time(since)}")
         owner = owner or self.find_owner(name) or name
         if not self.has_right(owner):
             most = self.settings.a_day
@@ -231,11 +215,6 @@ class Desk:
             raise Refused(why, public=_TAKEN)
         if holder != owner:
             raise Refused(f"name {name}: it is {holder}'s", public=_TAKEN)
-
-    def check_open(self) -> None:
-        """Raise Closed if the league is frozen."""
-        if since := self.ledger.frozen():
-            raise Closed(f"the league is frozen: submissions counted until {write_time(since)}")
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
@@ -303,7 +282,8 @@ class Desk:
             if time.monotonic() > end:
                 raise InputError(f"not done within {seconds:g} s, the most that a check takes")
 
-        return take(self.folder, bot, self.settings, waiting)
+        with _apart():
+            return take(self.folder, bot, self.settings, waiting)
 
     def _check_machine(self) -> None:
         """Raise Exhausted if no bot could be checked: a league of jails, without a jail here."""
@@ -317,7 +297,8 @@ class Desk:
         """
         self._check_machine()
         if not spec.startswith(f"{SOURCES}/"):
-            return (*self._time_own(spec),)
+            with _apart():
+                return (*self._time_own(spec),)
         order = Order(
             f"{LABEL}={self.folder.absolute() / spec}",
             self.settings.lane if self.settings.lane == "jail" else "process",
@@ -326,9 +307,17 @@ class Desk:
             self.settings.limits,
         )
         try:
-            return (*run_check(order, working, longest=self.settings.check_seconds),)
+            with _apart():
+                return (*run_check(order, working, longest=self.settings.check_seconds),)
         except CutShort as error:
             raise Refused(str(error), public=_TOO_LONG) from None
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Kill what a bot has left after a job with it; raises Exhausted."""
+    with blaming_machine("a submission"), killing_orphans():
+        yield
 
 
 def _choose_cost(items: tuple[Item, ...]) -> float:

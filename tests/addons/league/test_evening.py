@@ -11,9 +11,8 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from arena.addons.league.league import League, make_league
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
 from arena.addons.league.submission import Closed, Refused
-from arena.addons.league.turns import Submitting, Turns
+from arena.addons.league.turns import run_in_turns
 from arena.check.item import Item, Order
 from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
@@ -81,14 +80,12 @@ def test_an_owner_has_one_submission_in_progress() -> None:
     begun: list[str] = []
     held = threading.Event()
 
-    def one(name: str, job: Callable[[], object]) -> Submitting[str]:
+    def run(name: str, _: object) -> None:
         begun.append(name)
-        (yield lambda _: job())()
-        return name
+        jobs[name]()
 
     jobs = {"a1": held.wait, "a2": bool, "b1": bool, "b2": held.set}
-    begins = [(name[0], partial(one, name, job)) for name, job in jobs.items()]
-    ended: list[str] = [*Turns(2).submit(begins, 1e9)]
+    ended = [name for name, _ in run_in_turns([(name[0], name) for name in jobs], run, 2, 1e9)]
     assert begun == ["a1", "b1", "b2", "a2"]
     assert (ended[0], ended[-1], len(ended)) == ("b1", "a2", 4)
 
@@ -160,7 +157,7 @@ def test_once_takes_all_plays_a_round_and_says_what_it_came_to(
     assert found.lines == ["1 accepted, 1 refused, 0 left; 1 round, 60 games"]
     write_bot(league.folder / "taken", "cid", 1)
     (league.folder / "inbox" / "bad name.py").write_text("x")
-    monkeypatch.setattr(league.desk, "submitting", fail)
+    monkeypatch.setattr(submission.Desk, "submit", fail)
     assert hosted(league, rounds=1, whole=True).waiting == [
         "waits: cid.py: not yet taken",
         "waits: bad name.py: not yet taken",
@@ -264,8 +261,8 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_pa
     write_bot(league.folder / "inbox", "bob", 2)
     frozen = freeze(league)
     assert frozen.sentence == (
-        "submissions counted until 2026-11-24 12:00:00 UTC; 4 bots play the final; 1 submission "
-        "in the inbox does not count"
+        "submissions counted until 2026-11-24 12:00:00 UTC; in the final: 4 bots; "
+        "handed in but not counted: 1 submission"
     )
     why = "frozen: submissions counted until 2026-11-24 12:00:00 UTC"
     with pytest.raises(Closed, match=why):

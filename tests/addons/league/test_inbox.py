@@ -163,18 +163,18 @@ def test_the_next_one_of_a_name_waits_for_the_one_before(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was taken and found no room on the disk is not replaced."""
-    accepted = submission.Desk.submitting
+    accepted = submission.Desk.submit
 
     def fail(*_: object, **__: object) -> None:
         raise ArenaError("no room")
 
-    monkeypatch.setattr(submission.Desk, "submitting", fail)
+    monkeypatch.setattr(submission.Desk, "submit", fail)
     drop(league, "mine", 1)
     assert take(league) == ["not yet taken: mine: no room"]
     drop(league, "mine", 2)
     assert take(league) == ["not yet taken: mine: no room"]
     assert waiting(league) == ["mine.py", "mine.py"]
-    monkeypatch.setattr(submission.Desk, "submitting", accepted)
+    monkeypatch.setattr(submission.Desk, "submit", accepted)
     assert take(league) == ["accepted: mine 1, by mine", "accepted: mine 2, by mine"]
 
 

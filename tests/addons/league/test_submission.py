@@ -49,9 +49,8 @@ def test_a_bot_that_breaks_the_contract_is_refused_with_the_reason(tmp_path: Pat
     bot = tmp_path / "bad.py"
     bot.write_text("raise ValueError('no')\n")
     with a_league(tmp_path / "club") as league:
-        with pytest.raises(Refused, match=r"the check failed: imports: .*ValueError") as caught:
+        with pytest.raises(Refused, match=r"the check failed: imports: .*ValueError"):
             league.desk.submit(str(bot), "bad")
-        assert [item.status for item in caught.value.items][:1] == ["fail"]
         (refusal,) = league.ledger.refusals()
         assert (refusal.name, refusal.owner) == ("bad", "bad")
         assert "ValueError" in refusal.why

@@ -22,8 +22,9 @@ PAIR_SCORES = (0.0, 0.5, 1.0, 1.5, 2.0)
 DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
 """The possible differences of two scores of a pair."""
 
-MIN_ROUND = 16  # pairs: shorter rounds would cost more in waiting than they save
-ROUND_SHARE = 16  # a round has at least one pair for this many played before it
+FIRST_LOOK = 32  # pairs: looks at fewer made 6 % of verdicts wrong where 5 % were asked for
+MIN_ROUND = 16  # pairs of which something is said
+_LOOK_SHARE = 16  # pairs at a look for each one up to the next that an estimate allows for
 _NO_COUNT = 1e-3  # replaces a count of zero
 _MOST_STEPS = 200
 _LEAST_STEP = 1e-15
@@ -156,25 +157,18 @@ def with_one_more(counts: Sequence[int]) -> list[float]:
     return weights
 
 
-def round_size(played: int, most: int) -> int:
-    """Return the number of pairs of the next round, of `most` in all, after `played` pairs.
-
-    >>> round_size(0, 1000), round_size(320, 1000), round_size(990, 1000), round_size(1000, 1000)
-    (16, 20, 10, 0)
-    """
-    return max(0, min(max(MIN_ROUND, played // ROUND_SHARE), most - played))
-
-
 def looks(played: int) -> list[int]:
-    """Return the numbers of pairs at which the test was evaluated, up to `played`.
+    """Return numbers of pairs at which the test was evaluated, up to `played`.
 
-    >>> looks(50)
-    [16, 32, 48, 50]
+    It is looked at after each pair from the first look on; for an estimate these are enough.
+
+    >>> looks(20), looks(35), len(looks(1000))
+    ([20], [32, 34, 35], 62)
     """
-    numbers = [0]
-    while numbers[-1] < played:
-        numbers.append(numbers[-1] + round_size(numbers[-1], played))
-    return numbers[1:]
+    numbers = [min(FIRST_LOOK, played)] * (played > 0)
+    while numbers and numbers[-1] < played:
+        numbers.append(min(played, numbers[-1] + max(1, numbers[-1] // _LOOK_SHARE)))
+    return numbers
 
 
 def likely_left(

@@ -12,6 +12,7 @@ from arena.errors import InputError, counted
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import (
     DIFFERENCES,
+    FIRST_LOOK,
     PAIR_SCORES,
     Bounds,
     bounds,
@@ -22,8 +23,8 @@ from arena.statistics.sprt import (
     looks,
     mean_difference,
     prior_share,
-    round_size,
     share_of,
+    single_ratios,
 )
 from arena.statistics.wording import signed, write_ends
 from arena.tournament.rounds import Counts, Rounds
@@ -33,6 +34,7 @@ from arena.tournament.tournament import Tournament
 
 Verdict: TypeAlias = Literal["better", "not better", "undecided"]
 
+_GROWTH = 4  # a round has at most one pair for this many played before it, or those of the first
 _AXIS = 9
 """Characters between the bounds of a test, so that its progress has a line of 80 characters."""
 
@@ -67,6 +69,13 @@ class Evidence(NamedTuple):
     def left(self) -> float | None:
         """The number of further observations that are likely to be needed, None if unknown."""
         return likely_left(self.counts, self.values, self.mean0, self.mean1, self.ends)
+
+    @property
+    def safe_pairs(self) -> int:
+        """The number of further observations that cannot take the ratio to a bound."""
+        each = single_ratios(self.counts, self.values, self.mean0, self.mean1)
+        low, high = (end - self.ratio for end in self.ends)
+        return math.ceil(min(low / min(each), high / max(each))) - 1
 
     @property
     def verdict(self) -> Verdict:
@@ -151,15 +160,22 @@ class SprtRounds(Rounds):
     def next(
         self, _number: int, counts: Mapping[int, Counts], out: Collection[str], /
     ) -> list[PairRange]:
-        """Return the pairs of the next round; an empty list once there is a verdict."""
+        """Return the pairs of the next round; an empty list once there is a verdict.
+
+        Up to its last pair no pair of it can decide, so the test ends as if it was looked at after
+        each, but for the first 32.
+        """
         if {*self.tournament.labels[:2]} & {*out}:
             return []
         numbers = self._in_play(out)
-        if not numbers or self._weigh(counts, out).verdict != "undecided":
+        evidence = self._weigh(counts, out)
+        if not numbers or evidence.verdict != "undecided":
             return []
         played = max((sum(of_pairing) for of_pairing in counts.values()), default=0)
-        size = round_size(played, self.stop.max_pairs // max(1, self.tournament.panel))
-        return [PairRange(number, played, played + size) for number in numbers] if size else []
+        safe, most = evidence.safe_pairs // len(numbers), max(FIRST_LOOK, played // _GROWTH)
+        size = min(safe + 1, most) if played >= FIRST_LOOK else FIRST_LOOK - played
+        size = min(size, self.stop.max_pairs // max(1, self.tournament.panel) - played)
+        return [PairRange(number, played, played + size) for number in numbers] if size > 0 else []
 
     def _in_play(self, out: Collection[str]) -> list[int]:
         """Return the pairings that continue."""

@@ -136,7 +136,7 @@ def play_in_time(bots: int, pairs: int, time: str, run: int) -> tuple[Field, Fie
     return fields[0], fields[1]
 
 
-def lines(runs: int = 400) -> Iterator[str]:
+def lines(runs: int = 200) -> Iterator[str]:
     """Yield the table: how often equal bots are apart, and how often time is seen."""
     yield f"{runs} runs of equal bots a row. Of 100: in how many two are apart, where errors do"
     yield "not allow for what is seen in time, and where they do; and in how many something is.\n"

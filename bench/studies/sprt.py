@@ -17,11 +17,9 @@ from arena.statistics.sprt import (
     bounds,
     elo_difference,
     elo_of,
-    log_likelihood_ratio,
     looks,
     mean_difference,
     moments,
-    round_size,
     share_of,
 )
 from arena.statistics.stopped import estimate_mean
@@ -31,7 +29,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 
 SEED = 13
-RUNS = 1000
+RUNS, COVERED = 300, 100
 NEAR = (0.16, 0.002, 0.676, 0.002, 0.16)
 """Shares of the pair scores of greedy against a near copy, greedy(patience=2.5), made even."""
 FAR = (0.3, 0.015, 0.37, 0.015, 0.3)
@@ -48,6 +46,7 @@ MOST = 10**6
 
 Array = npt.NDArray[np.float64]
 Counted = npt.NDArray[np.int_]
+_TWO = Tournament("compare", 0, 1, [resolve(f"{name}=greedy") for name in ("a", "b")], STANDARD)
 _VERSIONS = Tournament(
     *("compare", 0, 1, [resolve(f"{name}=greedy") for name in ("new", "old", *"abc")], STANDARD),
     panel=len(PANEL),
@@ -107,11 +106,11 @@ def play_tests(setup: Setup, runs: int = RUNS) -> list[Finished]:
 
 
 def _play_test(setup: Setup, truth: Array, rng: np.random.Generator) -> Finished:
-    counts, ratio = np.zeros(len(PAIR_SCORES), dtype=int), 0.0
-    while ENDS.low < ratio < ENDS.high and (size := round_size(int(counts.sum()), setup.most)):
-        counts += rng.multinomial(size, truth)
-        ratio = log_likelihood_ratio(counts.tolist(), PAIR_SCORES, 1.0, 2 * share_of(setup.elo1))
-    return Finished(tuple(counts.tolist()), ratio)
+    stop = Sprt(0.0, setup.elo1, ERROR_RATE, ERROR_RATE, setup.most)
+    rounds, counts = SprtRounds(_TWO, stop), np.zeros(len(PAIR_SCORES), dtype=int)
+    while legs := rounds.next(0, seen := {0: tuple(counts.tolist())}, ()):
+        counts += rng.multinomial(legs[0].end - legs[0].first, truth)
+    return Finished(seen[0], weigh(_TWO, stop, seen).ratio)
 
 
 def play_differences(setup: Setup, runs: int = RUNS) -> list[Finished]:
@@ -228,22 +227,23 @@ SETUPS = [
     Setup(shares, elo, elo1, most)
     for shares in (NEAR, FAR)
     for elo, elo1, most in (
-        *((elo, 15.0, MOST) for elo in (-30.0, 0.0, 7.5, 15.0, 30.0, 60.0, 200.0, 400.0)),
+        *((elo, 15.0, MOST) for elo in (0.0, 7.5, 15.0, 60.0)),
         *((elo, 30.0, MOST) for elo in (0.0, 30.0)),
         *((elo, 60.0, MOST) for elo in (0.0, 60.0)),
         *((elo, 15.0, 800) for elo in (0.0, 15.0)),
     )
 ]
-DIFFERENCE_SETUPS = [Setup(FAR, elo, 15.0) for elo in (-15.0, 0.0, 7.5, 15.0, 30.0)]
+DIFFERENCE_SETUPS = [Setup(FAR, elo, 15.0) for elo in (0.0, 15.0)]
 
 
 def lines() -> Iterator[str]:
     """Yield the tables of the section, each row as soon as it has been simulated."""
     yield (
         f"Tests of 0 against `elo1` with errors of 5 %, {RUNS:,} runs a row. Pair scores are as\n"
-        "spread as those of greedy against greedy(patience=2.5) (near), or more (far). `covered`\n"
-        "is how often the 95 % interval had the true Elo, `above` how often the estimate was\n"
-        "more, and `plain` what an interval covers that takes the number of pairs as given.\n"
+        "spread as those of greedy against greedy(patience=2.5) (near), or more (far). Of the\n"
+        f"first {COVERED}: `covered` is how often the 95 % interval had the true Elo, `above` how\n"
+        "often the estimate was more, and `plain` what an interval covers that takes the number\n"
+        "of pairs as given.\n"
     )
     yield from _table(SETUPS, play_tests, coverage)
     shares = ", ".join(f"{share:.0%}" for share in PANEL)
@@ -275,6 +275,6 @@ def _table(
             "none" if setup.most == MOST else f"{setup.most:,}",
             *(f"{share:.1%}" for share in shares),
             f"{mean_pairs(tests):,.0f}",
-            *(f"{share:.1%}" for share in cover(tests, setup)),
+            *(f"{share:.1%}" for share in cover(tests[:COVERED], setup)),
         ]
         yield f"| {' | '.join(cells)} |"

@@ -18,7 +18,6 @@ from arena.statistics.sprt import (
     log_likelihood_ratio,
     looks,
     moments,
-    round_size,
     share_of,
 )
 from arena.statistics.stopped import Walk, estimate_drift, estimate_mean
@@ -141,11 +140,11 @@ def test_one_more_pair_keeps_the_moments_from_the_ends() -> None:
     assert moments((0, 0, 0, 0, 0), PAIR_SCORES) == (1.0, 1.0)
 
 
-def test_rounds_grow_by_a_sixteenth_and_end_at_the_most() -> None:
-    """16 pairs up to 256, then a sixteenth of what was played; the looks are their sums."""
-    assert [round_size(n, 10**6) for n in (0, 255, 256, 272, 1600)] == [16, 16, 16, 17, 100]
-    assert looks(300) == [*range(16, 273, 16), 289, 300]
-    assert round_size(300, 300) == round_size(400, 300) == 0
+def test_the_looks_of_an_estimate_grow_with_what_was_played() -> None:
+    """From 32 pairs on, one for 16 that were played, and the last."""
+    assert looks(50) == [32, 34, 36, 38, 40, 42, 44, 46, 48, 50]
+    assert looks(3211)[-3:] == [2864, 3043, 3211]
+    assert (looks(0), looks(7)) == ([], [7])
 
 
 @pytest.mark.slow
@@ -223,11 +222,11 @@ def test_the_estimate_after_an_early_win_is_nearer_to_nothing_than_the_mean() ->
 
 
 def test_a_large_lead_is_not_made_small() -> None:
-    """112 pairs with a mean of 1.83, which is what a test of 10 points needs for its verdict."""
-    counts = (0, 0, 19, 0, 93)
-    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 2 * share_of(10), looks(112), ENDS)
+    """104 pairs with a mean of 1.83, which is what a test of 10 points needs for its verdict."""
+    counts = (0, 0, 18, 0, 86)
+    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 2 * share_of(10), looks(104), ENDS)
     seen = moments(counts, PAIR_SCORES)
-    error = 1.959964 * math.sqrt(seen.variance / 112)
+    error = 1.959964 * math.sqrt(seen.variance / 104)
     expected = (seen.mean, seen.mean - error, seen.mean + error)
     assert estimate[:3] == pytest.approx(expected, abs=0.01)
 
@@ -303,7 +302,7 @@ def test_differences_are_judged_as_a_comparison_is() -> None:
         ]
         assert test.ratio == pytest.approx(log_likelihood_ratio(test.counts, DIFFERENCES, *means))
         assert not -2.94 < test.ratio < 2.94
-        assert test.pairs % 48 == 0
+        assert test.pairs % 3 == 0
     assert share_better(tests) > 0.7
     assert abs(sum(share for test in tests for share in test.old_shares) / 60 - 0.533) < 0.03
     short = play_differences(setup._replace(most=20), runs=4)

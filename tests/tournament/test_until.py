@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 
 import msgspec
+import numpy as np
 import pytest
 
 import arena
@@ -275,17 +276,31 @@ def differences(**counts: int) -> Counts:
     return (0, 0, counts["minus"], 0, counts["none"], 0, counts["plus"], 0, 0)
 
 
-def test_the_first_round_has_16_pairs() -> None:
+def test_the_first_round_has_32_pairs() -> None:
     """Of the one pairing, or of both versions against each opponent."""
-    assert make_rounds(duel()).next(0, {}, []) == [PairRange(0, 0, 16)]
-    assert make_rounds(paired()).next(0, {}, []) == [PairRange(n, 0, 16) for n in range(4)]
+    assert make_rounds(duel()).next(0, {}, []) == [PairRange(0, 0, 32)]
+    assert make_rounds(paired()).next(0, {}, []) == [PairRange(n, 0, 32) for n in range(4)]
+
+
+def test_a_test_ends_at_the_pair_that_decides() -> None:
+    """As if it was looked at after each pair, in a fifth of the rounds."""
+    stop, rng = Sprt(0.0, 60.0, 0.05, 0.05, 5000), np.random.default_rng(3)
+    for _ in range(10):
+        scores = rng.choice([0, 2, 4], 1000, p=[0.2, 0.55, 0.25])
+        five = [tuple(np.bincount(scores[:n], minlength=5).tolist()) for n in range(1000)]
+        rounds, pairs, number = SprtRounds(duel(), stop), 0, 0
+        while legs := rounds.next(number, {0: five[pairs]}, []):
+            pairs, number = legs[0].end, number + 1
+        undecided = (weigh(duel(), stop, {0: one}).verdict == "undecided" for one in five[32:])
+        assert pairs == 32 + [*undecided].index(False)
+        assert number < 3 + pairs / 4
 
 
 def test_rounds_go_on_from_what_was_played_up_to_the_most() -> None:
-    """A sixteenth of it, from 256 pairs on; the last round is shorter, and none follows."""
+    """The last round is shorter, and none follows."""
     rounds = SprtRounds(duel(), STOP)
-    assert rounds.next(9, {0: (36, 0, 238, 0, 46)}, []) == [PairRange(0, 320, 340)]
-    assert rounds.next(9, {0: (45, 0, 288, 0, 59)}, []) == [PairRange(0, 392, 400)]
+    assert rounds.next(9, {0: (36, 0, 238, 0, 46)}, []) == [PairRange(0, 320, 326)]
+    assert rounds.next(9, {0: (45, 0, 292, 0, 59)}, []) == [PairRange(0, 396, 400)]
     assert rounds.next(9, {0: (45, 0, 296, 0, 59)}, []) == []
 
 
@@ -316,7 +331,7 @@ def test_all_opponents_have_as_many_deals() -> None:
     }
     assert rounds.next(5, seen, []) == [PairRange(n, 199, 200) for n in range(4)]
     evidence = weigh(paired(), STOP, seen)
-    assert (evidence.pairs, evidence.looks[:2], evidence.looks[-1]) == (398, [32, 64], 398)
+    assert (evidence.pairs, evidence.looks[:2], evidence.looks[-1]) == (398, [64, 68], 398)
 
 
 def test_a_comparison_has_a_pair_for_each_opponent_at_least() -> None:
@@ -335,11 +350,11 @@ def test_an_opponent_that_is_out_counts_no_more() -> None:
         3: (8, 0, 20, 0, 4),
     }
     assert SprtRounds(paired(), STOP).next(3, seen, ["uniform"]) == [
-        PairRange(1, 32, 48),
-        PairRange(3, 32, 48),
+        PairRange(1, 32, 34),
+        PairRange(3, 32, 34),
     ]
     evidence = weigh(paired(), STOP, seen, ["uniform"])
-    assert (evidence.pairs, evidence.looks) == (32, [16, 32])
+    assert (evidence.pairs, evidence.looks) == (32, [32])
     assert evidence.shares == [(28 + 1) / (2 * 33)]
     everybody = weigh(paired(), STOP, seen, ["uniform", "denier"])
     assert (everybody.pairs, everybody.ratio, everybody.verdict) == (0, 0.0, "undecided")

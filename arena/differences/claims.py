@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import MIN_ROUND, looks
+from arena.statistics.sprt import looks
 from arena.statistics.verdicts import Word
 from arena.statistics.wording import say_two, write_estimate
 from arena.store.store import Store
@@ -79,10 +79,11 @@ Claim: TypeAlias = Literal[
 """The lead is above 0, below 0, above elo0, below elo1; `probably` is said where the test has a
 verdict and the interval does not leave out what it denies; or nothing may be said."""
 
+FEWEST_PAIRS = 16  # pairs of which something is said
 _VALUES = {0.0: "0", 0.5: "1/2", 1.0: "1", 1.5: "3/2", 2.0: "2"}
 
 
-def make_claim(verdict: Verdict, elo: Estimate, stop: Sprt, pairs: int = MIN_ROUND) -> Claim:
+def make_claim(verdict: Verdict, elo: Estimate, stop: Sprt, pairs: int = FEWEST_PAIRS) -> Claim:
     """Return what may be said of an Elo difference, whose numbers are shown without decimals.
 
     Nothing is said after fewer pairs than the test needs before it is looked at first: intervals
@@ -97,7 +98,7 @@ def make_claim(verdict: Verdict, elo: Estimate, stop: Sprt, pairs: int = MIN_ROU
     'not better'
     """
     low, high = round(elo.low), round(elo.high)
-    if pairs < MIN_ROUND:
+    if pairs < FEWEST_PAIRS:
         return "undecided"
     if low > 0:
         return "better"
@@ -152,7 +153,7 @@ def _say_claim(
     by = f"by about {write_estimate(Estimate(abs(elo.value), *ends), unit=' Elo points')}"
     told = _say_word(word, two, "the two", is_ahead=elo.value >= 0)
     at = f"{told}: {new} is at {write_estimate(elo, '+.0f', ' Elo points')}"
-    few = "too few pairs, and " if pairs < MIN_ROUND else ""
+    few = "too few pairs, and " if pairs < FEWEST_PAIRS else ""
     stated = _state_claims(two, stop)
     sentences: dict[Claim, str] = {
         "better": f"{stated['better']}, {by}",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from arena.differences.claims import (
+    FEWEST_PAIRS,
     Claim,
     count_observations,
     make_claim,
@@ -21,7 +22,6 @@ from arena.differences.paired import PairedGames, make_paired_games
 from arena.errors import arena_command, counted, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.verdicts import LEANS, Word
 from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.columns import Columns
@@ -291,7 +291,7 @@ def count_further(elo: Estimate, pairs: int) -> int | None:
     if not pairs or not round(elo.value):
         return None
     growth = ((elo.high - elo.low) / 2 / elo.value) ** 2
-    return max(1, MIN_ROUND - pairs, math.ceil(pairs * (growth - 1)))
+    return max(1, FEWEST_PAIRS - pairs, math.ceil(pairs * (growth - 1)))
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:

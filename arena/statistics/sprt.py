@@ -23,8 +23,6 @@ DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
 """The possible differences of two scores of a pair."""
 
 FIRST_LOOK = 32  # pairs: looks at fewer made 6 % of verdicts wrong where 5 % were asked for
-MIN_ROUND = 16  # pairs of which something is said
-_LOOK_SHARE = 16  # pairs at a look for each one up to the next that an estimate allows for
 _NO_COUNT = 1e-3  # replaces a count of zero
 _MOST_STEPS = 200
 _LEAST_STEP = 1e-15
@@ -160,14 +158,15 @@ def with_one_more(counts: Sequence[int]) -> list[float]:
 def looks(played: int) -> list[int]:
     """Return numbers of pairs at which the test was evaluated, up to `played`.
 
-    It is looked at after each pair from the first look on; for an estimate these are enough.
+    It is looked at after each pair from the first look on; for an estimate one for each sixteenth
+    more that was played is enough.
 
     >>> looks(20), looks(35), len(looks(1000))
     ([20], [32, 34, 35], 62)
     """
     numbers = [min(FIRST_LOOK, played)] * (played > 0)
     while numbers and numbers[-1] < played:
-        numbers.append(min(played, numbers[-1] + max(1, numbers[-1] // _LOOK_SHARE)))
+        numbers.append(min(played, numbers[-1] * 17 // 16))
     return numbers
 
 

@@ -24,9 +24,8 @@ def connect(place: Path | str) -> sqlite3.Connection:
     Changes are committed at once, outside of a transaction. Any thread may use it, one at a time.
     """
     is_address = isinstance(place, str) and place.startswith("file:")
-    how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
-    connection: sqlite3.Connection = sqlite3.connect(
-        place, timeout=_PATIENCE, uri=is_address, **how
+    connection = sqlite3.connect(
+        place, _PATIENCE, isolation_level=None, check_same_thread=False, uri=is_address
     )
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection

@@ -40,13 +40,14 @@ from arena.lanes.scratch import lock_folder
 from arena.runs.run import play_games
 from arena.statistics.ratings import MEAN
 from arena.store.database import NAME as GAMES
-from arena.store.folder import LOG, RunFolder
+from arena.store.folder import DETAILS, LOG, RunFolder
 from arena.store.manifest import differences
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import VERSION, Tournament
 
 _PRIVATE = (NAME, GAMES, LOG)  # they have the seed, or what bots have printed
+_FOLDERS = (SOURCES, DETAILS)  # these are private, too
 _LEAST = 2  # bots of a round
 _UNBOUNDED = 400.0  # Elo points: for a bot that is unbeaten or winless so far
 _LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game here
@@ -76,7 +77,8 @@ def make_league(
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError("there is something already; choose a new folder")
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / SOURCES).mkdir(mode=0o700)
+        for name in _FOLDERS:
+            (folder / name).mkdir(mode=0o700)
     try:
         for name in _PRIVATE:
             (folder / name).touch()
@@ -91,7 +93,8 @@ def make_league(
     except BaseException:
         for name in (*_PRIVATE, f"{NAME}-wal", f"{NAME}-shm", SETTINGS):
             (folder / name).unlink(missing_ok=True)
-        (folder / SOURCES).rmdir()
+        for name in _FOLDERS:
+            (folder / name).rmdir()
         raise
 
 
@@ -316,19 +319,24 @@ class League:
     def _finish(self, number: int, meetings: Sequence[Meeting]) -> RoundResult:
         """Suspend bots with too many faults after a round, and keep the ratings."""
         self._forget()
-        games, suspended = self.games, []
+        games = self.games
         now = {label for meeting in meetings for label in meeting[:2]}
         out = {
             one: f"{counted(strikes, 'fault')}; the first: {first.kind}, {first.show}"
             for one, (strikes, first) in games.faults.items()
             if strikes >= self.settings.max_faults and first
         }
+        versions = [
+            version._replace(state=SUSPENDED) if version.label in out else version
+            for version in self.ledger.versions()
+        ]
+        rated = rate(versions, games.pairings, games.counts.pair_totals, now)
         with self.ledger.changing():
-            for label, why in out.items():
-                if self._suspend(label, escape(why)):
-                    suspended.append(label.partition(VERSION)[0])
-            versions, totals = self.ledger.versions(), games.counts.pair_totals
-            rated = rate(versions, games.pairings, totals, now)
+            suspended = [
+                label.partition(VERSION)[0]
+                for label, why in out.items()
+                if self._suspend(label, escape(why))
+            ]
             self.ledger.add_round(number, self._time(), rated)
         return RoundResult(number, sum(meeting.pairs for meeting in meetings), suspended)
 

@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ def test_an_owner_has_one_submission_in_progress() -> None:
         begun.append(name)
         jobs[name]()
 
+    jobs: dict[str, Callable[[], object]]
     jobs = {"a1": held.wait, "a2": bool, "b1": bool, "b2": held.set}
     ended = [name for name, _ in run_in_turns([(name[0], name) for name in jobs], run, 2, 1e9)]
     assert begun == ["a1", "b1", "b2", "a2"]
@@ -114,7 +115,7 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A check that goes on is told so at its next sign of life; the file is taken again."""
-    ended = []
+    ended: list[bool] = []
 
     def wait(_order: Order, working: Any, **__: object) -> Iterator[Item]:
         begun.set()

@@ -236,7 +236,8 @@ def _play_until_killed(folder: Path, moment: int) -> None:
         return made
 
     try:
-        sqlite_file.connect = database.connect = connect
+        for module in (sqlite_file, database):
+            module.connect = connect  # type: ignore[attr-defined]
         with closing(League(folder, lambda: NOON)) as league, league.playing():
             while league.number < 3:
                 league.play_round(LocalExecutor(1), shown=QUIET)
@@ -264,7 +265,15 @@ def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
     with a_league(tmp_path) as league:
         play(league)
         assert [*take_all(league, print)] == []
-        names = ("league.yaml", "league.sqlite", "league.sqlite-wal", "bots", "run.sqlite", "taken")
+        names = (
+            "league.yaml",
+            "league.sqlite",
+            "league.sqlite-wal",
+            "bots",
+            "run.sqlite",
+            "details",
+            "taken",
+        )
         assert [(tmp_path / name).stat().st_mode & 0o77 for name in names] == [0] * len(names)
 
 

@@ -54,6 +54,15 @@ def test_a_league_from_its_beginning(club: Arena) -> None:
 
 
 @pytest.mark.slow
+def test_every_verb_of_a_run_takes_a_league(club: Arena) -> None:
+    """Its games are one run; what is verified is its games, as it has no files of a run."""
+    assert club("league", "play", "club", "--games", "40", "--quiet").returncode == 0
+    for words in (("show", "club"), ("rate", "club"), ("export", "club", "-o", "games.jsonl")):
+        assert club(*words).returncode == 0
+    assert "games: 40 replayed" in club("verify", "club", "--sample", "1").stdout
+
+
+@pytest.mark.slow
 def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> None:
     """And nothing else on standard output."""
     new = json.loads(club("league", "new", "other", "--lane", "process", "--json").stdout)

@@ -98,7 +98,7 @@ def test_who_is_not_connected_with_the_panel_has_no_rating() -> None:
 def test_few_games_are_drawn_to_the_mean_and_many_are_not() -> None:
     """The shrunk rating of a bot that won its first games is lower than the plain one."""
     some = games(FIELD[:4], 2000)
-    lucky = [(1, 5, (8, 1, 1, 0, 0)), (2, 5, (8, 1, 1, 0, 0))]
+    lucky: Games = [(1, 5, (8, 1, 1, 0, 0)), (2, 5, (8, 1, 1, 0, 0))]
     rows = rated(FIELD, some + lucky)
     assert rows[5].elo - rows[5].shrunk > 20
     assert abs(rows[3].elo - rows[3].shrunk) < 5

@@ -91,8 +91,7 @@ def test_a_fast_opponent_is_preferred_and_a_slow_bot_has_a_budget() -> None:
     """What counts is what a second of playing tells."""
     bots = [known(cost=6.4), known(cost=0.1), known(cost=0.1), NEW]
     matrix = played(4, 100)
-    chosen = of_bot(choose_meetings(bots, matrix, 20 * BLOCK, 15.0), 3)
-    assert chosen[0] == 0
+    assert of_bot(choose_meetings(bots, matrix, 20 * BLOCK, 15.0), 3)[0] == 0
     slow = Contender(1500, math.inf, 6.4, 2 * BLOCK)
     chosen = choose_meetings([known(), known(), slow], played(3, 0), 30 * BLOCK, 15.0)
     assert sum(of_bot(chosen, 2).values()) == 2 * BLOCK

@@ -32,8 +32,8 @@ def fail(handler: Handler, messages: list[Message]) -> bool:
 
 def pairs_of(league: League, name: str) -> int:
     """Return how many pairs a bot has played."""
-    (id,) = {version.id for version in league.find(name)}
-    return sum(sum(row.by_score) for row in league.ledger.pairs() if id in row[:2])
+    (version,) = league.find(name)
+    return sum(sum(one.by_score) for one in league.games.results.get(version.label, ()))
 
 
 @pytest.mark.study

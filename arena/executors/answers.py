@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from arena.errors import ArenaError
-from arena.executors.log import Line
+from arena.executors.log import Line, Reporter
 from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
@@ -22,10 +22,10 @@ from engine.state import Seat
 _BEAT, _PAIRING, _FIRST, _PAIRS, _FINISHED = range(5)
 
 
-class Progress:
+class Progress(Reporter):
     """A worker's progress, in shared memory that its parent can read after its death.
 
-    `memory` has SIZE bytes; a bot in the worker can write anything there. `beat` changes with
+    `memory` has SIZE bytes; a bot in the worker can write anything there. `beats` changes with
     every sign of life and is 0 before the first.
     """
 
@@ -34,17 +34,17 @@ class Progress:
     def __init__(self, memory: Any) -> None:
         self._numbers = memoryview(memory).cast("B").cast("q")
 
-    def count_beat(self) -> None:
+    def beat(self) -> None:
         """Count a sign of life."""
         self._numbers[_BEAT] += 1
 
-    def set_pairs(self, pairing: int, first: int, pairs: int) -> None:
+    def playing(self, pairing: int, first: int, pairs: int) -> None:
         """Record which pairs are played from now on."""
         numbers = self._numbers
         numbers[_PAIRING], numbers[_FIRST], numbers[_PAIRS] = pairing, first, pairs
         numbers[_BEAT] += 1
 
-    def count_finished(self) -> None:
+    def played(self) -> None:
         """Record that these pairs have been played."""
         self._numbers[_FINISHED] += 1
 
@@ -54,7 +54,7 @@ class Progress:
         return self._numbers[_FINISHED]
 
     @property
-    def beat(self) -> int:
+    def beats(self) -> int:
         """The number of signs of life."""
         return self._numbers[_BEAT]
 
@@ -64,7 +64,7 @@ class Progress:
         >>> progress, batch = Progress(bytearray(Progress.SIZE)), [Chunk(0, 5, 3), Chunk(1, 5, 3)]
         >>> progress.find(batch)[0].pairing, progress.find(batch)[1]
         (0, range(5, 6))
-        >>> progress.set_pairs(1, 4, 2)
+        >>> progress.playing(1, 4, 2)
         >>> progress.find(batch)[0].pairing, progress.find(batch)[1]
         (1, range(5, 6))
         """
@@ -145,8 +145,9 @@ class LastWords(msgspec.Struct, tag=True, array_like=True):
 
 
 class Failed(msgspec.Struct, tag=True, array_like=True):
-    """A game of the current chunk that ended by a fault, reported before the chunk is finished."""
+    """A game that ended by a fault, reported before its chunk is finished."""
 
+    pairing: int
     result: GameResult
 
 

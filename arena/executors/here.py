@@ -67,11 +67,6 @@ class Here(Reporter):
                 self._chunk = None
                 raise
 
-    def failed(self, result: GameResult) -> None:
+    def failed(self, pairing: int, result: GameResult) -> None:
         """Show the first fault of a bot."""
-        if self._chunk:
-            self.log.tell(self._chunk.pairing, result)
-
-    def close(self) -> None:
-        """End the bots' processes."""
-        self.worker.close()
+        self.log.tell(pairing, result)

@@ -67,35 +67,22 @@ def judge_here(
     """
     judge, valuer = bots
     try:
-        return _judge(games, worlds, seed, judge, valuer, beat)
+        strategy: Any = judge.create(Setup(Random(0), 0, STANDARD))
+        if callable(getattr(strategy, "appraise", None)):
+            by_game = (_appraise(*one, worlds, seed, judge, beat) for one in enumerate(games))
+            return _write(chain.from_iterable(by_game), SEARCHES, len(games))
+        if callable(getattr(strategy, "scores", None)):
+            deals, actions, wanted = _arrays(games)
+            addresses = [address(seed, "judge", game.name) for game in games]
+            lucks = [np.random.default_rng(digest(one)) for one in addresses]
+            values: Values = valuer.load().values_after
+            how = worlds, strategy.scores, values, beat
+            return _write(rollouts(deals, actions, wanted, lucks, *how), ROLLOUTS, len(games))
+        raise InputError("it cannot judge: its strategy has no method scores(games)")
     except InputError:
         raise
     except Exception as error:  # raised by the code of a bot
         raise InputError(one_line(f"{type(error).__name__}: {error}")) from None
-
-
-@one_thread()
-def _judge(
-    games: Sequence[Recorded],
-    worlds: int,
-    seed: int,
-    judge: Entry,
-    valuer: Entry,
-    beat: Callable[[], object],
-) -> list[list[Judged]]:
-    """Return the judged decisions of each game, by the kind of the judge."""
-    strategy: Any = judge.create(Setup(Random(0), 0, STANDARD))
-    if callable(getattr(strategy, "appraise", None)):
-        by_game = (_appraise(*one, worlds, seed, judge, beat) for one in enumerate(games))
-        return _write(chain.from_iterable(by_game), SEARCHES, len(games))
-    if callable(getattr(strategy, "scores", None)):
-        deals, actions, wanted = _arrays(games)
-        addresses = [address(seed, "judge", game.name) for game in games]
-        lucks = [np.random.default_rng(digest(one)) for one in addresses]
-        values: Values = valuer.load().values_after
-        how = worlds, strategy.scores, values, beat
-        return _write(rollouts(deals, actions, wanted, lucks, *how), ROLLOUTS, len(games))
-    raise InputError("it cannot judge: its strategy has no method scores(games)")
 
 
 def _appraise(

@@ -237,7 +237,7 @@ class Crew:
         else:
             self.halves.take_back([chunk])
         if not played or self._has_ready():
-            self.here.close()
+            self.here.worker.close()
             self.here = None
 
     def _on_beat(self, seconds: float) -> None:
@@ -289,9 +289,8 @@ class Crew:
 
     def _take(self, played: Played) -> Iterator[Played]:
         """Yield the results of the chunk that is finished by these, if one is."""
-        chunk = played.chunk
-        pairing = self.tournament.pairings[chunk.pairing]
-        self.speeds.learn(pairing, played.seconds / chunk.games)
+        pairing = self.tournament.pairings[played.chunk.pairing]
+        self.speeds.learn(pairing, played.seconds / played.chunk.games)
         yield from self.halves.join(played)
 
     def _may_hire(self) -> bool:
@@ -361,7 +360,7 @@ class Crew:
 
     def _end(self, how: Callable[[Member], object]) -> None:
         if self.here:
-            self.here.close()
+            self.here.worker.close()
         for member in self.members.values():
             how(member)
         self.members.clear()

@@ -83,13 +83,6 @@ class Sender(logging.Handler):
             self.say(Line(self.process, record.levelno, hide_secrets(self.format(record))))
 
 
-def make_record(process: str, level: int, text: str) -> logging.LogRecord:
-    """Return a log record, at the current time, for a line that a process has logged."""
-    record = logging.LogRecord(logger.name, level, "", 0, text, None, None)
-    record.processName = process
-    return record
-
-
 class _Queue(Queue[logging.LogRecord]):
     """A queue with the methods that the library calls, for this process only."""
 
@@ -141,7 +134,8 @@ class RunLog:
 
     def write(self, process: str, line: Line) -> None:
         """Write a line that a process has logged, under this name."""
-        record = make_record(process, line.level, line.text)
+        record = logging.LogRecord(logger.name, line.level, "", 0, line.text, None, None)
+        record.processName = process
         for handler in self.handlers:
             handler.handle(record)
 
@@ -250,7 +244,7 @@ class Reporter:
     def played(self) -> None:
         """Report that these pairs have been played."""
 
-    def failed(self, result: GameResult) -> None:
+    def failed(self, pairing: int, result: GameResult) -> None:
         """Report a game that ended by a fault, the first of its bot in this worker."""
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:

@@ -93,7 +93,7 @@ class Member:
     @property
     def is_ready(self) -> bool:
         """Whether the process has given a sign of life."""
-        return self.progress.beat > 0
+        return self.progress.beats > 0
 
     def give(self, batch: list[Chunk]) -> None:
         """Give the worker one more batch, to play after those that it has."""
@@ -127,7 +127,7 @@ class Member:
             elif isinstance(answer, Asking):
                 self.asking = answer
             elif isinstance(answer, Failed):
-                self.log.tell(self._current[0].pairing, answer.result)
+                self.log.tell(answer.pairing, answer.result)
             elif isinstance(answer, LastWords):
                 self.words = one_line(answer.text)
             else:
@@ -174,7 +174,7 @@ class Member:
 
     def _look(self) -> list[tuple[float, float]]:
         """Return the seconds and processor seconds since signs of life, finished pairs, answers."""
-        signs = self.progress.beat, self.progress.finished, self._answers
+        signs = self.progress.beats, self.progress.finished, self._answers
         now, work = time.monotonic(), self._work()
         wall, cpu = min(now - self._looked[0], _PAUSE), work - self._looked[1]
         self._spent = [

@@ -10,12 +10,12 @@ fault. Otherwise the first fault stands, marked as unsteady.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +44,6 @@ from arena.tournament.players import InprocPlayer, RemotePlayer
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Pace, Timing
 from arena.tournament.tournament import Tournament
-from engine import Action
 from engine.play import Draw, setup
 from engine.state import Seat, State
 
@@ -87,56 +86,81 @@ class Worker:
         plies = tournament.rules.game_plies
         self.pace = Pace(tournament.labels, programs, tournament.limits, plies)
         self.single: set[str] = set()  # bots whose games are played one by one
-        self._draws: dict[int, Draw] = {}  # by number of the pair
+        self._draws: dict[tuple[int, int], Draw] = {}  # by the numbers of pairing and pair
         self._stack = ExitStack()
         self._renewed = 0.0
         self._repeats = False
 
+    def play_all(self, batch: Sequence[Chunk]) -> Iterator[Played]:
+        """Yield the results of chunks; those of one game, of bots in processes, come together."""
+        for are_single, chunks in groupby(batch, self._is_single):
+            for some in [[*chunks]] if are_single else [[chunk] for chunk in chunks]:
+                yield from self._play(some)
+
+    def _is_single(self, chunk: Chunk) -> bool:
+        entries = (self.tournament.by_label[label] for label in self.tournament.pairings[chunk[0]])
+        is_plain = chunk.games == 1 and not (chunk.apart or chunk.again or chunk.question)
+        return is_plain and all(entry.lane in ("process", "jail") for entry in entries)
+
     def play(self, chunk: Chunk) -> Played:
         """Play a chunk's games, or answer its question about recorded games."""
-        start = time.perf_counter()
-        if chunk.question:
-            from arena.executors.judge_chunk import judge_chunk
-
-            return judge_chunk(chunk, self.tournament, self.reporter)
-        if chunk.again and not self._repeats:
-            self._repeats = True
-            self._end_bots()
-        pairing = self.tournament.pairings[chunk.pairing]
-        self.timings = defaultdict(Timing)
-        self._draws.clear()
-        results: list[GameResult] = []
-        try:
-            for seat in chunk.seats:
-                results += self._play_half(chunk._replace(seats=(seat,)))
-        except Unreachable as error:  # the games stay unplayed
-            return Played(chunk, [], {}, time.perf_counter() - start, refusal=str(error))
-        results.sort(key=lambda result: result[:2])
-        self.pace.learn(self.timings)
-        self._renew_files()
-        played = Played(chunk, results, self.timings, time.perf_counter() - start)
-        for result in played.forfeits:
-            log_fault(Fixture(pairing, *result[:2]), result)
+        (played,) = self._play([chunk])
         return played
 
-    def _play_half(self, chunk: Chunk) -> Iterator[GameResult]:
-        """Yield the results of a chunk in which the pairing's first bot has one seat."""
+    def _play(self, batch: Sequence[Chunk]) -> list[Played]:
+        """Play the games of chunks, whose times are all with the last one."""
+        start, first = time.perf_counter(), batch[0]
+        if first.question:
+            from arena.executors.judge_chunk import judge_chunk
+
+            return [judge_chunk(first, self.tournament, self.reporter)]
+        if first.again and not self._repeats:
+            self._repeats = True
+            self._end_bots()
+        self.timings = defaultdict(Timing)
+        self._draws.clear()
+        waiting = deque(game for chunk in batch for game in self._games(chunk))
+        results: list[GameResult] = []
+        try:
+            while waiting:
+                results += self._play_next(waiting)
+        except Unreachable as error:  # the games stay unplayed
+            return [Played(first, [], {}, time.perf_counter() - start, refusal=str(error))]
+        self.pace.learn(self.timings)
+        self._renew_files()
+        seconds, played = (time.perf_counter() - start) / len(batch), []
+        for chunk in batch:
+            own, results = results[: chunk.games], results[chunk.games :]
+            own.sort(key=lambda result: result[:2])
+            played.append(Played(chunk, own, {}, seconds))
+        return [*played[:-1], played[-1]._replace(timings=self.timings)]
+
+    def _games(self, chunk: Chunk) -> Iterator[OneGame]:
+        """Yield the games of a chunk, half by half."""
         pairing = self.tournament.pairings[chunk.pairing]
-        (seat,) = chunk.seats
-        part = self.tournament.part(pairing, seat)
-        first, end = chunk.first, chunk.first + chunk.pairs
-        while first < end:
-            remote = [label for label in pairing if not self.is_local(label, chunk)]
-            most = self._games_at_once(chunk, remote, part) if remote else 1
-            pairs = range(first, min(first + most, end))
-            self.reporter.playing(chunk.pairing, first, len(pairs))
-            fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
-            ends = self._play_fixtures(chunk, fixtures, remote, part)
-            yield from map(result_of, ends, pairs, repeat(seat))
-            for label in remote:
-                self.process(label, part).count_games(len(pairs))
-            self.reporter.played()
-            first = pairs.stop
+        for seat in chunk.seats:
+            processes = self.find_parts(pairing, chunk, self.tournament.part(pairing, seat))
+            for pair in range(chunk.first, chunk.first + chunk.pairs):
+                fixture = Fixture(pairing, pair, seat)
+                yield OneGame(self, chunk, fixture, self._draw(chunk, fixture), processes)
+
+    def _play_next(self, waiting: deque[OneGame]) -> list[GameResult]:
+        """Play the next games that can be played together, and return their results."""
+        games = [waiting.popleft()]
+        most = self._games_at_once(games[0])
+        while waiting and len(games) < most and waiting[0].fixture.seat == games[0].fixture.seat:
+            most = min(most, self._games_at_once(waiting[0]))
+            if len(games) < most:
+                games.append(waiting.popleft())
+        of_first = [game for game in games if game.chunk is games[0].chunk]
+        self.reporter.playing(games[0].chunk.pairing, games[0].fixture.pair, len(of_first))
+        ends = self._play_together(games)
+        if games[0].parts:
+            counts = Counter(one for game in games for one in game.parts.items())
+            for (label, part), count in counts.items():
+                self.process(label, part).count_games(count)
+        self.reporter.played()
+        return [result_of(end, *one.fixture[1:]) for one, end in zip(games, ends, strict=True)]
 
     def close(self) -> None:
         """Kill the bots' processes, and forget their files: `renew_all` would make them again."""
@@ -153,50 +177,53 @@ class Worker:
             renew_all()
             self._renewed = time.perf_counter()
 
-    def is_local(self, label: str, chunk: Chunk) -> bool:
-        """Return whether a bot plays in this process."""
+    def find_parts(self, labels: Iterable[str], chunk: Chunk, part: int) -> dict[str, int]:
+        """Return this part for each of the bots that does not play in this process."""
+        return {label: part for label in labels if not self._is_local(label, chunk)}
+
+    def _is_local(self, label: str, chunk: Chunk) -> bool:
         entry = self.tournament.by_label[label]
         is_apart = chunk.apart or (chunk.again and not entry.is_ours)
         return (entry.lane == "inproc" and not is_apart) or entry.is_held
 
-    def _games_at_once(self, chunk: Chunk, remote: Sequence[str], part: int) -> int:
-        """Return how many games of a chunk are played at once, with these bots in processes."""
-        for label in remote:
+    def _games_at_once(self, game: OneGame) -> int:
+        """Return how many games may be played together with this one, which counts, too."""
+        for label, part in game.parts.items():
             self.process(label, part).prepare()
-        if chunk.apart or self.single & {*remote}:
+        if game.chunk.apart or not game.parts or self.single & game.parts.keys():
             return 1
-        return min(self._most_games(label, part) for label in remote)
+        most = []
+        for label, part in game.parts.items():
+            process = self.process(label, part)
+            with suppress(Forfeit):  # the game itself will report it
+                process.start()
+            most.append(self.pace.most_games(label, min(process.games, process.room.games)))
+        return min(most)
 
-    def _most_games(self, label: str, part: int) -> int:
-        """Return about how many games one message to a bot's process may cover."""
-        process = self.process(label, part)
-        with suppress(Forfeit):  # the game itself will report it
-            process.start()
-        return self.pace.most_games(label, min(process.games, process.room.games))
-
-    def _play_fixtures(
-        self, chunk: Chunk, fixtures: list[Fixture], remote: Sequence[str], part: int
-    ) -> list[Finished]:
-        """Play games concurrently, or one by one if no bot is in another process."""
-        games = [OneGame(self, chunk, one, self._draw(one), part) for one in fixtures]
-        if games[0].fixture[1:] in chunk.verdicts:
-            return [game.carry_out() for game in games]
-        if remote or not self.pace.needs_no_clock(fixtures[0].labels):
-            ends = play_together([game.asking(slot) for slot, game in enumerate(games)])
-            if None in ends:  # a process has failed, or an answer may have been late
-                self.single |= {*fixtures[0].labels}
+    def _play_together(self, games: list[OneGame]) -> list[Finished]:
+        """Return the ends of games that are played concurrently."""
+        first = games[0]
+        if first.fixture[1:] in first.chunk.verdicts:
+            return [self._told(game, game.carry_out()) for game in games]
+        if not first.parts and self.pace.needs_no_clock(first.fixture.labels):
+            ends: list[Finished | None] = [*map(self._play_untimed, games)]
         else:
-            ends = [*map(self._play_untimed, games)]
-        return [
-            self._told(game.fixture, decide(game, end))
-            for game, end in zip(games, ends, strict=True)
+            ends = play_together([game.asking(slot) for slot, game in enumerate(games)])
+        decided = [
+            self._told(game, decide(game, end)) for game, end in zip(games, ends, strict=True)
         ]
+        if None in ends:  # a process has failed, or an answer may have been late
+            guilty = {one.loser(end) for one, end in zip(games, decided, strict=True) if end.fault}
+            doubted = [one.fixture.labels for one, end in zip(games, ends, strict=True) if not end]
+            self.single |= guilty or {*chain.from_iterable(doubted)}
+        return decided
 
-    def _draw(self, fixture: Fixture) -> Draw:
+    def _draw(self, chunk: Chunk, fixture: Fixture) -> Draw:
         """Return the deal and the luck of a game; cached, as a draw (8 us) serves both games."""
-        if fixture.pair not in self._draws:
-            self._draws[fixture.pair] = self.tournament.draw(fixture)
-        return self._draws[fixture.pair]
+        place = chunk.pairing, fixture.pair
+        if place not in self._draws:
+            self._draws[place] = self.tournament.draw(fixture)
+        return self._draws[place]
 
     def _play_untimed(self, game: OneGame) -> Finished:
         """Play a game with two clock readings in all, instead of four for each decision.
@@ -224,12 +251,15 @@ class Worker:
         is_same = finished.state.history.startswith(timed.state.history)
         return timed if is_same else finished
 
-    def _told(self, fixture: Fixture, finished: Finished) -> Finished:
-        """Return the end of a game, after reporting it if it is the first fault of its bot."""
-        if finished.fault and (label := fixture.labels[finished.guilty or 0]) not in self.told:
-            self.told.add(label)
-            self.reporter.failed(result_of(finished, *fixture[1:]))
-        return finished
+    def _told(self, game: OneGame, end: Finished) -> Finished:
+        """Return the end of a game, after logging a fault, and reporting the first of its bot."""
+        if end.fault:
+            result, label = result_of(end, *game.fixture[1:]), game.loser(end)
+            log_fault(game.fixture, result)
+            if label not in self.told:
+                self.told.add(label)
+                self.reporter.failed(game.chunk.pairing, result)
+        return end
 
     def inproc_player(self, fixture: Fixture, draw: Draw, seat: Seat) -> InprocPlayer:
         """Return the player of a bot in this process."""
@@ -255,13 +285,17 @@ class Worker:
 
 @dataclass
 class OneGame:
-    """A game of a chunk, which can be played again; `part` is that of its bots' processes."""
+    """A game of a chunk, which can be played again; `parts` has each bot in another process."""
 
     worker: Worker
     chunk: Chunk
     fixture: Fixture
     draw: Draw
-    part: int
+    parts: Mapping[str, int]
+
+    def loser(self, end: Finished) -> str:
+        """Return the label of the bot that a fault has ended the game for."""
+        return self.fixture.labels[end.guilty or 0]
 
     def asking(self, slot: int = 0) -> Asking[Finished]:
         """Return the generator that plays this game, as number `slot` of the concurrent games."""
@@ -276,15 +310,15 @@ class OneGame:
 
         The process in which the guilty bot failed is not used any more.
         """
-        worker, chunk = self.worker, self.chunk._replace(apart=True)
-        labels = [label for label in self.fixture.labels if not worker.is_local(label, chunk)]
-        if guilty is not None and (label := self.fixture.labels[guilty]) in labels:
-            worker.process(label, self.part).kill()
-        processes = [worker.process(label, _AGAIN) for label in labels]
+        worker, chunk, labels = self.worker, self.chunk._replace(apart=True), self.fixture.labels
+        if guilty is not None and (label := labels[guilty]) in self.parts:
+            worker.process(label, self.parts[label]).kill()
+        parts = worker.find_parts(labels, chunk, _AGAIN)
+        processes = [worker.process(*one) for one in parts.items()]
         for process in processes:  # they start concurrently
             process.budget = Budget(process.budget.seconds)
             process.prepare()
-        alone = OneGame(worker, chunk, self.fixture, self.draw, _AGAIN)
+        alone = OneGame(worker, chunk, self.fixture, self.draw, parts)
         (finished,) = play_together([alone.asking()])
         for process in processes:
             process.kill()
@@ -301,9 +335,9 @@ class OneGame:
     def player(self, seat: Seat, slot: int) -> Player:
         """Return the player of a seat, in its own process or in this one."""
         worker, label = self.worker, self.fixture.labels[seat]
-        if worker.is_local(label, self.chunk):
+        if label not in self.parts:
             return worker.inproc_player(self.fixture, self.draw, seat)
-        process, luck = worker.process(label, self.part), self.draw.lucks[seat]
+        process, luck = worker.process(label, self.parts[label]), self.draw.lucks[seat]
         clock, timing = worker.tournament.limits.clock(), worker.timings[label]
         player = RemotePlayer(process, slot, seat, luck, clock, timing, label=label)
         if self.chunk.apart:
@@ -323,29 +357,19 @@ def decide(game: OneGame, end: Finished | None) -> Finished:
         second = game.again(end.guilty)
         if second.guilty == end.guilty:
             return second
-        if not _same_moves(game, end, second):
+        if not _same_moves(end, second):
             message = one_line(UNSTEADY + end.fault.message)
             return end._replace(fault=end.fault._replace(message=message))
-        label = game.fixture.labels[end.guilty or 0]
-        logger.info("%s: a fault did not come back: %s", label, end.fault.message)
+        logger.info("%s: a fault did not come back: %s", game.loser(end), end.fault.message)
         end = second
     return end
 
 
-def _same_moves(game: OneGame, first: Finished, second: Finished) -> bool:
-    """Return whether the guilty bot of the first game made the same moves in both, up to its end.
-
-    Raises nothing: both games are legal.
-    """
-    seat = first.guilty or 0
-    moves = _moves(game, first, seat)
-    return moves == _moves(game, second, seat)[: len(moves)]
-
-
-def _moves(game: OneGame, end: Finished, seat: Seat) -> list[Action]:
-    state, moves = game.begin(), []
-    for action in end.state.history:
-        if state.to_act == seat:
-            moves.append(action)
-        state.apply(action)
-    return moves
+def _same_moves(first: Finished, second: Finished) -> bool:
+    """Return whether the guilty bot of the first game made the same moves in both, to its end."""
+    seat_at, seat = first.state.rules.seat_at, first.guilty or 0
+    moves, again = (
+        [action for ply, action in enumerate(end.state.history) if seat_at(ply) == seat]
+        for end in (first, second)
+    )
+    return moves == again[: len(moves)]

@@ -26,7 +26,7 @@ from arena.executors.answers import (
     Progress,
     write_answer,
 )
-from arena.executors.log import Reporter, log_to, logger
+from arena.executors.log import log_to, logger
 from arena.executors.worker import Worker, play_here
 from arena.lanes.confine import die_with
 from arena.lanes.evidence import ROOT, Output, write_all
@@ -104,7 +104,7 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     """
     die_with(parent)
     _go_on_in_child(descriptor)
-    home = _Home(descriptor, Progress(mmap.mmap(memory, Progress.SIZE)))
+    home = _Home(descriptor, mmap.mmap(memory, Progress.SIZE))
     log_to(Path(folder).name, home.say)
     with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
         tournament, venue, here, path = pickle.loads(told)
@@ -137,12 +137,12 @@ def _go_on_in_child(descriptor: int) -> None:
     die_with(parent)
 
 
-class _Home(Reporter):
+class _Home(Progress):
     """The worker's end of the socket and of the memory that it shares with its parent."""
 
-    def __init__(self, descriptor: int, progress: Progress) -> None:
+    def __init__(self, descriptor: int, memory: Any) -> None:
+        super().__init__(memory)
         self.descriptor = descriptor
-        self.progress = progress
         self.most_memory = 0.0
         self._batches = os.fdopen(descriptor, "rb", closefd=False)
         self._memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
@@ -177,17 +177,11 @@ class _Home(Reporter):
         """Return the next batch from the parent, None at the end of work."""
         return pickle.load(self._batches)
 
-    def beat(self) -> None:
-        self.progress.count_beat()
-
-    def playing(self, pairing: int, first: int, pairs: int) -> None:
-        self.progress.set_pairs(pairing, first, pairs)
-
     def played(self) -> None:
         """Count them, and look at this process again, after short games only now and then."""
         if time.perf_counter() - self._looked > _LOOK_EVERY:
             self.look()
-        self.progress.count_finished()
+        super().played()
 
     def look(self) -> None:
         """Exit if a bot has filled the memory: the pairs are then played apart."""
@@ -200,8 +194,8 @@ class _Home(Reporter):
         pages = os.pread(self._memory, 64, 0).split()[1:2]
         return int(pages[0]) * mmap.PAGESIZE if pages else 0
 
-    def failed(self, result: GameResult) -> None:
-        self.tell(Failed(result))
+    def failed(self, pairing: int, result: GameResult) -> None:
+        self.tell(Failed(pairing, result))
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         self.tell(Asking(pair, seat, asked, history))
@@ -217,12 +211,12 @@ def _serve(home: _Home, tournament: Tournament, folder: str) -> None:
     logger.info("worker ready: %d bots, %d pairings", *count)
     try:
         while (batch := home.hear()) is not None:
-            for chunk in batch:
-                home.beat()
-                played = worker.play(chunk)
-                if chunk.question is None:
-                    home.look()  # before results are written to the socket
+            home.beat()
+            for played in worker.play_all(batch):
+                if played.chunk.question is None:
+                    home.look()
                 home.send(played)
+                home.beat()
             home.send_results()
     finally:
         worker.close()

@@ -124,7 +124,7 @@ class _Missing(NamedTuple):
     """
 
     turn: int
-    rank: int
+    rank: tuple[int, ...]
     pairing: int
     first: int
     end: int
@@ -150,6 +150,8 @@ class Plan:
         self.seats = seats
         self.size = size
         self.again = False
+        labels = sorted({label for pairing in strikes.pairings for label in pairing})
+        self._numbers = {label: number for number, label in enumerate(labels)}
         self._missing: list[_Missing] = []  # a heap
         self._returned: list[Chunk] = []
         self._given: set[tuple[int, int]] = set()  # the chunks that are being played
@@ -159,7 +161,7 @@ class Plan:
     def _list(self, missing: Sequence[Sequence[range]]) -> None:
         listed = [(number, pairs) for number, ranges in enumerate(missing) for pairs in ranges]
         for place, (number, pairs) in enumerate(listed, -len(listed)):
-            self._push(_Missing(place, 0, number, pairs.start, pairs.stop, len(pairs)))
+            self._push(_Missing(place, (), number, pairs.start, pairs.stop, len(pairs)))
 
     def repeat(self, pairs: Sequence[Sequence[range]], strikes: Strikes) -> None:
         """Add pairs of each pairing whose first games are repeated, after all others."""
@@ -178,14 +180,14 @@ class Plan:
         """
         for pairing, pairs in missing:
             most = max(_LEAST, len(pairs) // _PARTS) if spread else len(pairs)
-            self._push(_Missing(0, 0, pairing, pairs.start, pairs.stop, most))
+            self._push(_Missing(0, (), pairing, pairs.start, pairs.stop, most))
 
     def _push(self, missing: _Missing) -> None:
         """Add pairs, to be played in the order of their turns."""
         if missing.first < missing.end:
             if missing.turn >= 0:
-                turn, rank = self.strikes.place_of(missing.pairing, missing.first)
-                missing = missing._replace(turn=turn, rank=rank)
+                turn, *rank = self._place(missing.pairing, missing.first)
+                missing = missing._replace(turn=turn, rank=(*rank,))
             heapq.heappush(self._missing, missing)
 
     def next(self, fits: Fits | None = None) -> Chunk | None:
@@ -203,7 +205,7 @@ class Plan:
 
     def _take(self, fits: Fits | None) -> Chunk | None:
         """Return the next chunk that was taken back, or else the next one of the missing pairs."""
-        for chunk in sorted(self._returned, key=self._place):
+        for chunk in sorted(self._returned, key=lambda one: (*self._place(*one[:2]), *one[:2])):
             if fits is None or fits(chunk.pairing):
                 self._returned.remove(chunk)
                 return chunk
@@ -215,9 +217,14 @@ class Plan:
             heapq.heappush(self._missing, missing)
         return taken
 
-    def _place(self, chunk: Chunk) -> tuple[int, ...]:
-        """Return the place of a chunk in the schedule."""
-        return (*self.strikes.place_of(chunk.pairing, chunk.first), *chunk[:2])
+    def _place(self, pairing: int, pair: int) -> tuple[int, ...]:
+        """Return the turn of a pair, and its place there: pairings of few bots come together.
+
+        So a message to a bot's process is about several games.
+        """
+        turn, rank = self.strikes.place_of(pairing, pair)
+        bots = (self._numbers[label] // _TILE for label in sorted(self.strikes.pairings[pairing]))
+        return turn, *bots, rank
 
     def _cut(self) -> Chunk:
         """Cut the next chunk from the missing pairs; one to be skipped is not cut."""
@@ -390,5 +397,6 @@ CHUNK_SECONDS: Final = 0.3
 """Seconds of a long chunk: games are cut so as to take no longer."""
 
 _FIRST_CHUNK = 1
+_TILE = 8  # bots, all of whose pairings are played before those with others
 _PARTS = 8  # parts of a pairing's pairs in a round of few pairings, so that all workers are busy
 _LEAST = 4  # pairs; smaller chunks cost more time than they save

@@ -156,7 +156,7 @@ def played(bot: Entry, log: Path, rules: Rules = STANDARD) -> list[GameResult]:
 def test_an_answer_is_read_only_while_something_is_asked() -> None:
     """A question, or a fault, is about a chunk; last words may come at any time."""
     frames = Frames()
-    for answer in (Asking(5, 1, 0, b"\1"), Failed(FORFEIT)):
+    for answer in (Asking(5, 1, 0, b"\1"), Failed(0, FORFEIT)):
         frames.add(write_answer(answer))
         (data,) = frames.take()
         assert read_answer(data, [CHUNK]) == answer
@@ -208,14 +208,14 @@ def test_a_worker_that_reported_no_pair_of_its_batch_was_playing_the_first(
 ) -> None:
     """It died before it reported one, or a bot has written over what it reported."""
     progress, batch = Progress(bytearray(Progress.SIZE)), [Chunk(0, 10, 2), Chunk(1, 10, 2)]
-    progress.set_pairs(1, *pairs)
+    progress.playing(1, *pairs)
     assert progress.find(batch) == (batch[0], range(10, 11))
 
 
 def test_a_report_of_more_pairs_than_there_are_is_cut() -> None:
     """Nobody counts up to them."""
     progress, batch = Progress(bytearray(Progress.SIZE)), [Chunk(0, 10, 2), Chunk(1, 10, 3)]
-    progress.set_pairs(1, 11, (1 << 63) - 1)
+    progress.playing(1, 11, (1 << 63) - 1)
     assert progress.find(batch) == (batch[1], range(11, 13))
 
 
@@ -289,9 +289,9 @@ def test_progress_is_read_as_it_was_written() -> None:
     """Another object reads it from the same memory; every update is a sign of life."""
     memory = bytearray(Progress.SIZE)
     progress, other = Progress(memory), Progress(memory)
-    assert other.beat == 0
-    progress.set_pairs(0, 1_000_000, 3)
+    assert other.beats == 0
+    progress.playing(0, 1_000_000, 3)
     assert other.find([Chunk(0, 999_999, 9)])[1] == range(1_000_000, 1_000_003)
-    assert other.beat == 1
-    progress.count_beat()
-    assert other.beat == 2
+    assert other.beats == 1
+    progress.beat()
+    assert other.beats == 2

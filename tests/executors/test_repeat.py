@@ -15,17 +15,18 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
-from arena.executors.log import QUIET, run_log
+from arena.executors.log import QUIET, Reporter, run_log
 from arena.executors.worker import UNSTEADY, OneGame, Worker, decide
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
 from arena.processes import find_below
 from arena.store.store import Store
-from arena.tournament.match import Finished
+from arena.tournament.match import Finished, GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Strikes
+from arena.tournament.timing import Pace
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Seat, State
 from tests.positions import at, dealt, quiet_game
@@ -228,3 +229,52 @@ def test_a_bot_that_breaks_the_engine_holds_no_run(tmp_path: Path) -> None:
             store.add(done)
     assert [game.plies >= 40 for _, game in store.results()] == [True] * 2
     assert "worker-1 finished no game in time in breaks - uniform" in log.read_text()
+
+
+class Hears(Reporter):
+    """Keeps what it is told of first faults."""
+
+    def __init__(self) -> None:
+        self.failures: list[tuple[int, GameResult]] = []
+
+    def failed(self, pairing: int, result: GameResult) -> None:
+        self.failures.append((pairing, result))
+
+
+@pytest.mark.slow
+def test_games_of_several_pairings_are_played_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One message asks a bot about several; each game ends as by itself, and a fault is its own."""
+    monkeypatch.setattr(Pace, "most_games", lambda _self, _label, most: most)
+    sizes, ask = [1], BotProcess.ask
+
+    def counting(self: BotProcess, messages: list[object], allowed: object) -> object:
+        sizes.append(len(messages))
+        return ask(self, messages, allowed)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(BotProcess, "ask", counting)
+    body = "    def choose(self, view, /):\n        assert len(view.history) < 9\n"
+    fails = write(tmp_path, "fails", body + "        return view.legal[0]")
+    bots = [resolve(f"{name}={FIRST}", lane="process") for name in "abc"]
+    bots.append(resolve(f"d={fails}", lane="process"))
+    cup = Tournament("test", 0, 2, bots, STANDARD, Limits())
+    chunks = [Chunk(number, 1, 1, seats=(0,)) for number in range(len(cup.pairings))]
+    hears = Hears()
+    with closing(Worker(cup, tmp_path / "together", reporter=hears)) as worker:
+        for chunk in chunks:  # what a game takes is known then
+            worker.play(chunk._replace(first=0))
+        hears.failures.clear()
+        worker.told.clear()
+        together = [*worker.play_all(chunks)]
+    assert max(sizes) > 1
+    del sizes[1:]
+    with closing(Worker(cup, tmp_path / "alone")) as worker:
+        alone = [worker.play(chunk) for chunk in chunks]
+    assert max(sizes) == 1
+    assert [one.chunk for one in together] == chunks
+    ends = [[one.results[0]._replace(fault=None) for one in some] for some in (together, alone)]
+    assert ends[0] == ends[1]
+    ((number, told),) = hears.failures
+    assert "d" in cup.pairings[number]
+    assert told in together[number].results

@@ -41,13 +41,13 @@ def write_to_sockets(data):
 
 def find_progress():
     """Return the memory that a worker shares with its parent, in a list; nothing elsewhere."""
-    return [thing for thing in gc.get_objects() if type(thing).__name__ == "Progress"]
+    return [thing for thing in gc.get_objects() if type(thing).__name__ == "_Home"]
 
 
 def die_far_away():
     """Say that other pairs are played, and end the worker; elsewhere do nothing."""
     for progress in find_progress():
-        progress.set_pairs(0, 1, 1 << 62)
+        progress.playing(0, 1, 1 << 62)
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -59,7 +59,7 @@ def beat_for_ever():
 
     def beat():
         while True:
-            found[0].count_beat()
+            found[0].beat()
             time.sleep(0.01)
 
     threading.Thread(target=beat, daemon=True).start()

@@ -326,13 +326,13 @@ JOINED = {  # a list of four bots, and another one of the last of them with thre
         *((3, 6, 1), (3, 6, 1), (1, 5, 4), (1, 6, 3), (0, 9, 1), (4, 6, 0)),
     ),
     "apart below .95": (
-        *((50, 117, 33), (53, 106, 41), (48, 110, 42), (43, 112, 45), (58, 96, 46), (43, 119, 38)),
-        *((3, 7, 0), (0, 10, 0), (6, 4, 0), (3, 3, 4), (6, 4, 0), (3, 4, 3)),
+        *((36, 100, 64), (9, 109, 82), (26, 91, 83), (27, 119, 54), (35, 116, 49), (34, 120, 46)),
+        *((9, 1, 0), (5, 5, 0), (7, 3, 0), (2, 6, 2), (2, 5, 3), (2, 5, 3)),
     ),
 }
 
 
-@pytest.mark.parametrize(("name", "two"), [*zip(JOINED, ((6, 3), (6, 1)), strict=True)])
+@pytest.mark.parametrize(("name", "two"), [*zip(JOINED, ((6, 3), (4, 0)), strict=True)])
 def test_no_leader_is_probably_the_weaker_one_and_none_apart_below_95(
     name: str, two: tuple[int, int]
 ) -> None:
@@ -342,7 +342,9 @@ def test_no_leader_is_probably_the_weaker_one_and_none_apart_below_95(
     told = judge(7, met)
     assert told.leads[two] > 0
     doubt = told.posterior.likely[two]
-    assert doubt < told.likely[two] == (0.5 if name == "one below .5" else 0.95)
+    assert (doubt, told.likely[two]) == pytest.approx(
+        (0.243, 0.5) if name == "one below .5" else (0.882, 0.95), abs=0.005
+    )
     assert told.likely[told.leads > 0].min() >= 0.5
     assert told.likely[told.apart].min(initial=1.0) >= 0.95
     assert (told.likely + told.likely.T).ravel() == pytest.approx(np.ones(49))

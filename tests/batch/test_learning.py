@@ -42,14 +42,26 @@ def choices_of(games: int) -> tuple[Choices, list[bytes], list[bytes]]:
     return gather(table, actions, np.arange(games) % 2), deals, played
 
 
-def test_the_numbers_of_a_file_are_those_of_apprentice() -> None:
-    """Its units, and its weights when they are read and written again."""
+def test_the_numbers_of_a_file_are_those_of_apprentice_and_slopes_lead_down() -> None:
+    """Its units and weights, read and written again; each slope is what a small change does."""
     assert (learner.UNIT, learner.WEIGHT) == (apprentice.UNIT, apprentice.WEIGHT)
     own = np.load(io.BytesIO(WEIGHTS))
     again = np.load(io.BytesIO(to_bytes(from_bytes(WEIGHTS))))
     assert {*own} == {*again}
     for name in own:
         assert abs(own[name].astype(float) - again[name]).max() <= 1, name
+    network = Network.random([5, 7, 3], np.random.default_rng(1))
+    inputs = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
+    wanted = np.ones((4, 3), np.float32)
+
+    def loss() -> float:
+        return float(((network(inputs) - wanted) ** 2).sum() / 2)
+
+    losses = [loss()]
+    for _ in range(200):
+        network.improve(network(inputs) - wanted, 0.01)
+        losses.append(loss())
+    assert losses[-1] < 0.05 * losses[0]
 
 
 def test_choices_are_what_the_bot_saw_and_did() -> None:
@@ -88,22 +100,6 @@ def test_a_clone_comes_nearer_and_equal_luck_makes_it_again() -> None:
     assert imitate(WEIGHTS, few, np.random.default_rng(1)).before > 0
     none = Choices(*(part[:0] for part in choices))
     assert imitate(WEIGHTS, none, np.random.default_rng(1)).content == WEIGHTS
-
-
-def test_a_network_goes_down_its_slopes() -> None:
-    """The slopes of each weight are what a small change of it does."""
-    network = Network.random([5, 7, 3], np.random.default_rng(1))
-    inputs = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
-    wanted = np.ones((4, 3), np.float32)
-
-    def loss() -> float:
-        return float(((network(inputs) - wanted) ** 2).sum() / 2)
-
-    losses = [loss()]
-    for _ in range(200):
-        network.improve(network(inputs) - wanted, 0.01)
-        losses.append(loss())
-    assert losses[-1] < 0.05 * losses[0]
 
 
 ID = "arena.addons.rl.env:DistrictNoir-v0"

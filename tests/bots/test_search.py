@@ -81,12 +81,17 @@ def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
         assert len({id(world.hands) for world in drawn}) == len(drawn)
 
 
-def test_only_a_playout_to_the_games_end_deals_later_rounds() -> None:
-    """For the other playouts a world ends with its round."""
+def test_a_search_ends_after_its_seconds_and_only_whole_playouts_deal_on() -> None:
+    """Though its iterations would take days; for other playouts a world ends with its round."""
     seen = views(1)[0]
     decks = {playout: next(searcher(playout=playout).worlds(seen)).deck for playout in PLAYOUTS}
     assert len(decks["game"]) == 30
     assert decks["uniform"] == decks["greedy"] == b""
+    bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
+    seen = views(1)[0]
+    start = perf_counter()
+    assert bot.choose(seen) in seen.legal
+    assert perf_counter() - start < PATIENCE
 
 
 @pytest.mark.slow
@@ -181,15 +186,6 @@ def test_every_policy_plays_whole_games(playout: Playout) -> None:
         seats = [bot.create, other][:: 1 if number % 2 else -1]
         game = play_game(*seats, seed=number, rules=rules)
         assert game.record.replay().over
-
-
-def test_seconds_end_a_search_of_any_length() -> None:
-    """It ends after 0.05 seconds, though its iterations would take days."""
-    bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
-    seen = views(1)[0]
-    start = perf_counter()
-    assert bot.choose(seen) in seen.legal
-    assert perf_counter() - start < PATIENCE
 
 
 def grandmaster(**parameters: float) -> Grandmaster:

@@ -101,7 +101,7 @@ def test_keys_and_buttons_lead_from_blunder_to_blunder(judged: Any) -> None:
 
 
 def test_a_decision_says_what_each_action_was_worth(judged: Any) -> None:
-    """With the loss, its error and the best action; the numbers are those of the judge."""
+    """With the loss, its error and the best action, as the judge says; the curve has a band."""
     page = judged
     one = blunders()[0]
     page.evaluate("ply => document.querySelector('.arena-viewer').arenaViewer.jump(ply)", one.ply)
@@ -118,10 +118,6 @@ def test_a_decision_says_what_each_action_was_worth(judged: Any) -> None:
     page.keyboard.press("ArrowRight")
     assert "a blunder: it lost" in page.locator(".status").inner_text()
     assert "a blunder: it lost" in page.locator(".chip[aria-current]").get_attribute("aria-label")
-
-
-def test_the_curve_has_a_band(judged: Any) -> None:
-    """Two lines beside the curve, and the range in words."""
     page = judged
     assert page.locator(".range-line").count() == 2
     assert "\u2013" in page.locator(".place-in-game").inner_text()

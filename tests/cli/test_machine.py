@@ -38,16 +38,14 @@ def named(what: str) -> Finding:
     return next(finding for finding in examine() if finding.what == what)
 
 
-def test_every_check_is_a_line(arena: Arena) -> None:
-    """Python, cores, memory, the folder of temporary files, extras and bubblewrap."""
+def test_every_check_is_a_line_and_the_extras_are_examined(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that lack a library are named, with what they are for and how they are installed."""
     assert [finding.what for finding in examine()] == [*CHECKS]
     lines = arena("doctor").stdout.splitlines()
     assert [line[5:22].strip() for line in lines if line[0] != " "] == [*CHECKS]
     assert max(map(len, lines)) <= 80
-
-
-def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that lack a library are named, with what they are for and how they are installed."""
     of_developers = {"test", "docs", "bench", "release"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {name for name, asked in project["optional-dependencies"].items() if asked}

@@ -191,14 +191,23 @@ def test_the_export_has_a_line_for_each_game_that_replays(folder: Path, tmp_path
     assert run_here(tmp_path, "replay", "games.jsonl").returncode == 0
 
 
-def test_a_file_that_exists_is_not_changed(folder: Path, tmp_path: Path) -> None:
-    """Nor is half a file left where the run cannot be read to its end."""
+def test_a_file_that_exists_is_not_changed_but_for_a_page_of_a_game(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Nor is half a file left; a second call writes the same bytes."""
     (tmp_path / "mine").write_text("mine")
     for out, reason in (("mine", "exists already"), ("none/x", "cannot be written")):
         done = run_here(folder, "export", "results/cup", "-o", str(tmp_path / out))
         assert reason in refused(done)
     assert (tmp_path / "mine").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    words = ("results/cup", "greedy/raises/0/0", "--out", "page.html")
+    path, _ = page_of(view(folder, *words), folder)
+    first = path.read_bytes()
+    assert page_of(view(folder, *words), folder)[0].read_bytes() == first
+    path.write_text("mine")
+    assert refused(view(folder, *words)) == "page.html: exists already, and is not changed"
+    assert path.read_text() == "mine"
 
 
 def test_a_run_is_only_read(folder: Path) -> None:
@@ -288,17 +297,6 @@ def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "boom" not in text
     assert 'id="names">"german"<' in text
-
-
-def test_a_page_is_replaced_and_any_other_file_is_not(folder: Path) -> None:
-    """A second call writes the same bytes."""
-    words = ("results/cup", "greedy/raises/0/0", "--out", "page.html")
-    path, _ = page_of(view(folder, *words), folder)
-    first = path.read_bytes()
-    assert page_of(view(folder, *words), folder)[0].read_bytes() == first
-    path.write_text("mine")
-    assert refused(view(folder, *words)) == "page.html: exists already, and is not changed"
-    assert path.read_text() == "mine"
 
 
 def test_a_line_of_a_file_becomes_a_page(folder: Path) -> None:

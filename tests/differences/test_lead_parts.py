@@ -110,8 +110,8 @@ def test_the_parts_are_those_of_the_games_played_again(tournament: Tournament) -
     }
 
 
-def test_a_forfeit_counts_by_ending_and_leaves_its_deal_out_of_the_margin() -> None:
-    """Both games of its deal, and of two versions also the other one's."""
+def test_a_forfeit_counts_by_ending_and_no_whole_pair_has_no_parts() -> None:
+    """Its deal is left out of the margin."""
     plain = by_name(parts_of(DIRECT, make_store(DIRECT)))
     store = make_store(DIRECT, None, {(0, 0, 0): Fault("timeout", "late")})
     parts = parts_of(DIRECT, store)
@@ -119,10 +119,6 @@ def test_a_forfeit_counts_by_ending_and_leaves_its_deal_out_of_the_margin() -> N
     assert "forfeit" in [part.part for part in parts.split(ENDING)]
     assert by_name(parts)[ROUND, ALL] != plain[ROUND, ALL]
     assert all(shown.place[1] != 0 for shown in parts.games)
-
-
-def test_a_run_without_a_whole_pair_has_no_parts() -> None:
-    """Of one game nothing is divided."""
     whole, one = make_store(DIRECT), Store(None)
     one.add(Played(Chunk(0, 0, 1), [next(whole.games_of(0))], {}, 0.0))
     assert parts_of(DIRECT, one) == LeadParts()

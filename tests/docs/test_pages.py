@@ -245,8 +245,8 @@ def test_a_figure_is_that_of_the_code(words: str) -> None:
     assert words in TRUST
 
 
-def test_what_stays_is_that_of_the_study() -> None:
-    """The trials and the bits of a decision."""
+def test_what_stays_is_that_of_the_study_and_correlations_are_explained() -> None:
+    """The trials and the bits of a decision; the glossary of a report says it without its page."""
     rows = {row.split(" | ")[0][2:]: row.split(" | ")[1:] for row in STUDY.splitlines()}
     fresh = next(row for way, row in rows.items() if way.startswith("reads pages that nobody"))
     load = next(row for way, row in rows.items() if way.startswith("works on all cores"))
@@ -255,9 +255,5 @@ def test_what_stays_is_that_of_the_study() -> None:
     inodes = next(row for way, row in rows.items() if way.startswith("opens pipes"))
     assert f"{inodes[0]} trials" in TRUST
     assert f"{load[2].rstrip(' |')} bits a decision" in TRUST
-
-
-def test_the_report_says_so_in_its_glossary() -> None:
-    """Where the number is read without this page."""
     (won,) = (column.meaning for column in CARDS.columns if column.name == "won")
     assert "need not come from it" in won

@@ -46,11 +46,19 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_readme_begins_with_two_commands_and_names_neighbours() -> None:
-    """make tournament and make test; the check's guess is between neighbours on the ladder."""
+def test_my_bot_is_one_bot_everywhere() -> None:
+    """All pages call what `arena new my_bot` writes so; the README begins with two commands."""
     assert README.split("```console\n")[1].split("```")[0] == "make tournament\nmake test\n"
     elo, words = find_guess()
     assert place(elo) == words
+    guide = (ROOT / "docs" / "first-bot.md").read_text()
+    (saved,) = re.findall(r"Save the bot as\s+`(\w+)\.py`", README)
+    assert f"class {saved.title()}:" in markdown.blocks(README, "python")[0]
+    assert saved not in re.findall(r"^arena new (\w+)", guide, re.MULTILINE)
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for params in re.findall(r"my_bot\.py\((\w+)=", page.read_text()):
+            assert params in ("enough", "hurry"), page
+    assert "enough: float" in TEMPLATE
 
 
 def find_guess() -> tuple[float, str]:
@@ -70,25 +78,18 @@ def test_the_check_of_the_page_says_so(clone: Path) -> None:
     assert words in said
 
 
-def test_my_bot_is_one_bot_everywhere() -> None:
-    """The README's own has another name; all pages call what `arena new my_bot` writes so."""
-    guide = (ROOT / "docs" / "first-bot.md").read_text()
-    (saved,) = re.findall(r"Save the bot as\s+`(\w+)\.py`", README)
-    assert f"class {saved.title()}:" in markdown.blocks(README, "python")[0]
-    assert saved not in re.findall(r"^arena new (\w+)", guide, re.MULTILINE)
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
-        for params in re.findall(r"my_bot\.py\((\w+)=", page.read_text()):
-            assert params in ("enough", "hurry"), page
-    assert "enough: float" in TEMPLATE
-
-
 @pytest.mark.slow
-def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
-    """The README's bot never forfeits, with and without its parameter."""
+def test_the_bot_plays_without_a_fault_and_leaves_the_files_of_the_table(
+    arena: Arena, clone: Path
+) -> None:
+    """The README's bot, with and without its parameter."""
     specs = ["patient.py", "patient.py(enough=6)"]
     done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
+    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "files")
+    named = set(re.findall(r"^\| `(\w+\.\w+)` \|", RESULTS, re.MULTILINE))
+    assert named == {path.name for path in (clone / "files").rglob("*.*")}
 
 
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
@@ -125,14 +126,6 @@ def bots_that_join_play_only_their_games(ran: markdown.Ran, _: Path) -> None:
     assert "The second command plays 40 games" in PAGES["tournaments.md"]
     outputs = [done.stdout for command, done in ran if "--out results/course" in command]
     assert outputs[1].startswith("40 games in ")
-
-
-@pytest.mark.slow
-def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
-    """The table names exactly what a run leaves."""
-    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
-    named = set(re.findall(r"^\| `(\w+\.\w+)` \|", RESULTS, re.MULTILINE))
-    assert named == {path.name for path in (clone / "out").rglob("*.*")}
 
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

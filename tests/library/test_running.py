@@ -37,7 +37,7 @@ def test_importing_the_arena_imports_nothing_and_tells_its_version() -> None:
 def test_the_version_is_that_of_the_distribution() -> None:
     """It is looked up when it is asked for, as pip does."""
     assert arena.__version__ == metadata.version("district-noir-arena")
-    assert "__version__" in dir(arena)
+    assert {"__version__", *arena.__all__} <= {*dir(arena)}
     code = "import arena, sys; assert 'importlib.metadata' not in sys.modules"
     subprocess.run([sys.executable, "-S", "-c", code], check=True, cwd=ROOT)
 

@@ -101,10 +101,28 @@ def test_the_file_of_a_class_or_function_plays_the_same_game(thing: Callable[...
     assert bundle(thing) == code
 
 
-def test_what_is_installed_is_imported() -> None:
-    """As a bot of the arena."""
+def test_what_is_installed_is_imported_and_what_has_no_source_is_held() -> None:
+    """As a bot of the arena; of a program on standard input Python keeps no text."""
     installed = importlib.import_module("bots.greedy").bot
     assert bundle(installed).source == b"from bots.greedy import Greedy as bot\n"
+    program = textwrap.dedent(
+        """
+        from arena.library.written import bundle
+
+        def pick(view):
+            return view.legal[0]
+
+        class Mine:
+            def __init__(self, setup): pass
+            def choose(self, view): return pick(view)
+
+        code = bundle(Mine)
+        """
+    )
+    codes = [run_without_source(text)["code"] for text in (program, program.replace("[0]", "[1:]"))]
+    assert [code.name for code in codes] == ["Mine", "Mine"]
+    assert all(b"# its source cannot be found\n" in code.source for code in codes)
+    assert codes[0] != codes[1]
 
 
 class Second(First):
@@ -236,28 +254,6 @@ def test_a_held_bot_plays_here_and_a_line_says_so(tmp_path: Path) -> None:
     )
     alone = arena.run([("Weighs", file), "greedy"], pairs=1, seed=3, progress=False)
     assert results.games.equals(alone.games)
-
-
-def test_what_has_no_source_is_held() -> None:
-    """A program on standard input: Python keeps no text of it."""
-    program = textwrap.dedent(
-        """
-        from arena.library.written import bundle
-
-        def pick(view):
-            return view.legal[0]
-
-        class Mine:
-            def __init__(self, setup): pass
-            def choose(self, view): return pick(view)
-
-        code = bundle(Mine)
-        """
-    )
-    codes = [run_without_source(text)["code"] for text in (program, program.replace("[0]", "[1:]"))]
-    assert [code.name for code in codes] == ["Mine", "Mine"]
-    assert all(b"# its source cannot be found\n" in code.source for code in codes)
-    assert codes[0] != codes[1]
 
 
 def run_without_source(program: str) -> dict[str, Any]:

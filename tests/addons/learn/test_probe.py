@@ -187,12 +187,14 @@ def _points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "_MEASURED", ("points",))
 
 
-def test_a_bot_with_scores_has_an_exact_number(arena: Arena) -> None:
-    """That of docs/openspiel.md, asked once at each view."""
+def test_an_exact_probe_has_a_number_and_plays_nothing(arena: Arena) -> None:
+    """That of docs/openspiel.md, asked once at each view; what says how is refused."""
     (game,) = json.loads(arena("probe", "greedy", "--exact", "--json").stdout)["games"]
     assert (game["exact"], game["low"], game["high"], game["trials"]) == (True, 0.5, 0.5, 1)
     done = arena("probe", "greedy", "--exact", "-q")
     assert done.stdout.splitlines()[1] == "  points: 0.5000, exact: asked at each of 253 choices"
+    why = "not with --exact, which plays nothing"
+    assert refused(arena("probe", "greedy", "--exact", "--pairs", "3")) == f"--pairs: {why}"
 
 
 @pytest.mark.slow
@@ -224,9 +226,3 @@ def test_a_bot_that_leaves_small_games_to_another_one_is_told_so(
     assert refused(arena("probe", "apprentice", "--exact")) == own
     (tmp_path / "mine.py").write_text("from bots.apprentice import bot\n")
     assert f"mine: {FALLS_BACK} Timing" in refused(arena("probe", "./mine.py", "--exact"))
-
-
-def test_nothing_is_played_with_it(arena: Arena) -> None:
-    """So what says how is refused."""
-    why = "not with --exact, which plays nothing"
-    assert refused(arena("probe", "greedy", "--exact", "--pairs", "3")) == f"--pairs: {why}"

@@ -227,7 +227,7 @@ def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
 
 
 def test_an_opponent_that_does_not_load_or_fails_is_named(tmp_path: Path) -> None:
-    """In one line, when the environment is made or in a game; the learner gets no reward for it."""
+    """In one line, when it is made or in a game; the learner gets no reward for a bot's mistake."""
     for name, text in {
         "broken": "1 / 0\n",
         "empty": "",
@@ -253,10 +253,6 @@ def test_an_opponent_that_does_not_load_or_fails_is_named(tmp_path: Path) -> Non
             DistrictNoirEnv(["uniform", opponent])
         assert str(raised.value).startswith(message)
         assert "\n" not in str(raised.value)
-
-
-def test_an_opponent_that_fails_stops_the_training() -> None:
-    """With an error that names it; the learner gets no reward for a mistake in a bot."""
 
     def silly(view: View) -> int:
         return -view.legal[-1]

@@ -126,8 +126,8 @@ def test_chance_deals_card_by_card_and_no_seat_sees_the_others() -> None:
     assert state.information_state_string(1) == "1 8 xy"
 
 
-def test_what_is_illegal_is_refused() -> None:
-    """A card of which none is left, an action, and anything after the end; nothing changes."""
+def test_what_is_illegal_is_refused_also_of_a_bot() -> None:
+    """A card of which none is left, an action, anything after the end; it says what is legal."""
     state = spiel.load_game().new_initial_state()
     for _ in range(STANDARD.copies[CITY]):
         state.apply_action(CITY)
@@ -145,6 +145,17 @@ def test_what_is_illegal_is_refused() -> None:
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(IllegalAction):
         state.apply_action(TAKE)
+
+    class Wrong:
+        def __init__(self, setup: Setup) -> None:
+            pass
+
+        def choose(self, _seen: View, /) -> int:
+            return 9
+
+    state = winning()
+    with pytest.raises(IllegalAction, match=r"illegal action 9 \(z\); legal: 5 6 7 8 C T"):
+        spiel_bots.ArenaBot(state.get_game(), 0, Wrong).step(state)
 
 
 def test_tensors_are_those_of_the_encoding(rules: Rules) -> None:
@@ -239,21 +250,6 @@ class Follower:
         card = next(self.cards)
         assert card in outcomes
         return card
-
-
-def test_an_illegal_action_of_a_bot_is_not_passed_on() -> None:
-    """OpenSpiel would only say that it is not legal; the engine says what would be."""
-
-    class Wrong:
-        def __init__(self, setup: Setup) -> None:
-            pass
-
-        def choose(self, _seen: View, /) -> int:
-            return 9
-
-    state = winning()
-    with pytest.raises(IllegalAction, match=r"illegal action 9 \(z\); legal: 5 6 7 8 C T"):
-        spiel_bots.ArenaBot(state.get_game(), 0, Wrong).step(state)
 
 
 class Recorder(pyspiel.Bot):  # type: ignore[misc]

@@ -179,7 +179,7 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             yield f"games: {2 * sum(lengths.values()):,} replayed"
             if has_files:
                 yield f"files: {check_files(tournament, store, path)} compared"
-            yield from find_left_out(path)
+                yield from find_left_out(path)
             yield from _check_bots(tournament, store, lengths, sample, executor)
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None

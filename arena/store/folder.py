@@ -195,10 +195,11 @@ class RunFolder:
     def clear(self) -> list[str]:
         """Remove an earlier run's files except its log, and return their names.
 
-        Raises InputError if another run is writing here, and if the store is another program's
-        database.
+        Raises InputError if another run is writing here, if the store is another program's
+        database, and for the games of a league.
         """
         with self.locked():
+            self._check_league({})
             if self.store.exists() and is_foreign(self.store):
                 raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
             places = [locate(self.path, name) for name in _RESULTS]
@@ -214,6 +215,7 @@ class RunFolder:
 
         `stored` is the manifest of its store. Raises InputError, which names the differences.
         """
+        self._check_league(manifest)
         if stored is None and (self.path / MANIFEST).exists():
             raise InputError(f"{self.path}: results, but no {NAME} to go on from; {_FRESH}")
         if stored is None:
@@ -224,6 +226,11 @@ class RunFolder:
             raise InputError(f"{self.store}: {error}; {_FRESH}") from None
         if differs:
             raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_EITHER}")
+
+    def _check_league(self, manifest: dict[str, Any]) -> None:
+        """Raise InputError for the folder of a league, unless it is the league that plays."""
+        if (self.path / LEAGUE).exists() and "meetings" not in manifest:
+            raise InputError(f"{self.path}: a league, whose games are kept; choose a new folder")
 
     def write(
         self,

@@ -59,6 +59,9 @@ def test_every_verb_of_a_run_takes_a_league(club: Arena) -> None:
     assert club("league", "play", "club", "--games", "40", "--quiet").returncode == 0
     for words in (("show", "club"), ("rate", "club"), ("export", "club", "-o", "games.jsonl")):
         assert club(*words).returncode == 0
+    for more in ([], ["--fresh"]):
+        done = club("play", "greedy", "uniform", "--out", "club", *more)
+        assert done.stderr == "error: club: a league, whose games are kept; choose a new folder\n"
     assert "games: 40 replayed" in club("verify", "club", "--sample", "1").stdout
 
 

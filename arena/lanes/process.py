@@ -50,6 +50,8 @@ _MOST_UNSEEN = 512  # games without a reading, at most; a reading takes 0.3 ms
 _SLEPT = 10  # a turn's wall time over its charged time from which the bot was asleep
 _FLUSH = "(does it flush its output?)"
 _PARTIAL = "(an incomplete line arrived: does it end each answer with a line break, and flush it?)"
+_TOO_MANY = f"started more than {MOST_PROCESSES} processes"
+_NO_MORE = "Resource temporarily unavailable", "can't start new thread"  # what a bot is told then
 _TOO_LONG = f"a line of more than {MOST_LINE:,} bytes"
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
 _ABOVE = 2  # bubblewrap's own processes around the one that it starts
@@ -270,7 +272,10 @@ class BotProcess:
         may = known and (known.of_host if self.launch.hosted else known.of_program)
         kind = answer.kind if may else "exception"
         output = answer.output if self.launch.hosted else self.printed()
-        forfeit = Forfeit(kind, answer.error or "", answer.traceback, output)
+        error = answer.error or ""
+        if any(text in error for text in _NO_MORE):
+            error = f"{error}: {_TOO_MANY}"
+        forfeit = Forfeit(kind, error, answer.traceback, output)
         return self._kill_for(forfeit) if kind == "memory" else forfeit
 
     def _line(self, allowed: Allowed) -> bytes:
@@ -294,6 +299,7 @@ class BotProcess:
             if idle_seconds(spent) > max(0.0, allowed.idle):
                 raise self._kill_for(idle_forfeit(self.budget.seconds, ""))
             if left < 0:
+                self._check_processes(MOST_PROCESSES - 1)  # a jail allows no more of them
                 slept = spent.wall > _SLEPT * spent.charged
                 talks = slept and not self.launch.hosted  # our host always flushes
                 message = _PARTIAL if pipes.received else _FLUSH if talks else ""
@@ -315,14 +321,13 @@ class BotProcess:
             status = _CONTAINED_SIGNAL - status
         return Forfeit("crash", describe_exit(status))
 
-    def _check_processes(self) -> None:
+    def _check_processes(self, most_processes: int = MOST_PROCESSES) -> None:
         """Kill the bot if it has too many processes, or they use too much memory together."""
         assert self._process is not None
         most = self.limits.memory << 20
         usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
-        if usage.processes - _ABOVE * self.launch.contained > MOST_PROCESSES:  # bubblewrap and host
-            message = f"started more than {MOST_PROCESSES} processes"
-            raise self._kill_for(Forfeit("crash", message))
+        if usage.processes - _ABOVE * self.launch.contained > most_processes:  # bubblewrap and host
+            raise self._kill_for(Forfeit("crash", _TOO_MANY))
         if usage.memory > most:
             message = f"its processes use more than {self.limits.memory} MB together"
             raise self._kill_for(Forfeit("memory", message))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -44,20 +43,19 @@ def host(
     *,
     rests: bool = False,
     rounds: int | None = None,
-    seconds: float = math.inf,
     checks: int = 1,
     whole: bool = False,
 ) -> Hosted:
-    """Go on until the process is stopped, or for a number of `rounds`, or for some `seconds`.
+    """Go on until the process is stopped, or for a number of `rounds`.
 
     The callback receives a line for each event. With `rests`, no round is played while all ratings
     are within the target. So many `checks` run at a time; with `whole`, all that was handed in is
     taken before a round. Call it inside `League.playing`.
     """
-    end, tell = time.monotonic() + seconds, _once(tell)
+    tell = _once(tell)
     before, played, games = league.ledger.count_submissions(), 0, 0
     names = _of_last_round(league)
-    while (rounds is None or rounds > 0) and time.monotonic() < end:
+    while rounds is None or rounds > 0:
         names |= {*take_all(league, tell, checks=checks, whole=whole)}
         result = None
         if not (rests and league.number and league.is_precise()):
@@ -76,7 +74,7 @@ def host(
             names = set()
         rounds = None if rounds is None else rounds - 1
         if not result and rounds != 0:
-            time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
+            time.sleep(_PAUSE)
     accepted, refused = (
         now - then for now, then in zip(league.ledger.count_submissions(), before, strict=True)
     )

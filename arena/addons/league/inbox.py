@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -64,7 +63,10 @@ class Sent(NamedTuple):
 
 def find_waiting(league: Path) -> list[Sent]:
     """Return what waits: what was begun, then what lies in the inbox, then uploads."""
-    taken = [Sent(item, name_of(item), "", _time_of(item)) for item in _list(league / TAKEN)]
+    taken = [
+        Sent(item, name_of(item), "", post.time_of(item, moved=True))
+        for item in _list(league / TAKEN)
+    ]
     lying = [Sent(item, name_of(item)) for item in _list(league / INBOX)]
     uploads = [
         Sent(file, file.name.rpartition(".")[0], owner, post.time_of(file.parent))
@@ -181,12 +183,6 @@ def _owner_of(league: League, sent: Sent) -> str:
         check_name(sent.name)
         return sent.owner or league.desk.find_owner(sent.name) or sent.name
     return ""
-
-
-def _time_of(item: Path) -> str:
-    """Return the time at which an item was moved here: its ctime, which renaming updates."""
-    changed = int(item.lstat().st_ctime)
-    return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
 
 
 def _list(folder: Path) -> list[Path]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import os
-import re
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -40,30 +38,8 @@ if TYPE_CHECKING:
 FOLDER = click.argument("folder", type=PATH)
 _MOST_GAMES = 1_000_000_000
 _MOST_PAIRS = 100_000
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_LONGEST = 10_000_000  # seconds
 _PORT, _HERE = 8080, "127.0.0.1"
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
-
-
-class Duration(Whole):
-    """A time, such as 2h, 90m or 1h30m."""
-
-    name = "time"
-
-    def __init__(self) -> None:
-        super().__init__(1, _LONGEST)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return it in seconds; raises click.BadParameter.
-
-        >>> Duration().convert("1h30m", None, None), Duration().convert("45s", None, None)
-        (5400, 45)
-        """
-        if not re.fullmatch(r"([0-9]{1,9}[smhd])+", str(value)):
-            self.fail(f"{value!r} is not a time such as 2h, 90m or 1h30m", param, ctx)
-        parts = re.findall(r"([0-9]+)([smhd])", value)
-        return super().convert(sum(int(n) * _UNITS[unit] for n, unit in parts), param, ctx)
 
 
 def open_league(folder: Path) -> closing[League]:
@@ -90,25 +66,18 @@ def league(context: click.Context) -> None:
 @FOLDER
 @click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
 @click.option("--once", is_flag=True, help="Take all that was handed in, play a round, and end.")
-@click.option("--for", "seconds", type=Duration(), help="Begin nothing after this time; end.")
 @click.option("--port", type=Whole(0, 65_535), help="Of the web page; 0: any.  [default: 8080]")
 @click.option("--host", "address", default=_HERE, show_default=True, help="Its IP address.")
 @venue_options("scheduler", "scheduler_file")
 def host(
-    folder: Path,
-    rest: bool,
-    once: bool,
-    seconds: int | None,
-    port: int | None,
-    address: str,
-    **options: Any,
+    folder: Path, rest: bool, once: bool, port: int | None, address: str, **options: Any
 ) -> None:
     """Host a league: make or open it, take bots, play, write the pages.
 
     It goes on until Ctrl-C, and the same command goes on with it, also after kill -9. Bots are
     handed in at the web page, with a token from `arena league invite`, or as FOLDER/inbox/NAME.py
-    or a folder FOLDER/inbox/NAME. The web page needs the extra `table`; --once has none. With
-    --once or --for the exit status is 1 if something waits, or if no round could be played.
+    or a folder FOLDER/inbox/NAME. The web page needs the extra `table`; --once has none, and its
+    exit status is 1 if something waits, or if no round could be played.
 
     \b
     Example:
@@ -136,7 +105,7 @@ def host(
         where = "" if once else _serve(opened, folder, port, address)
         tell(f"{folder}: hand in {where}or in {folder}/inbox/; Ctrl-C stops it")
         how: dict[str, Any] = {"rests": rest, "checks": venue.workers or count_cores()}
-        how |= {"rounds": 1 if once else None, "whole": once, "seconds": seconds or math.inf}
+        how |= {"rounds": 1 if once else None, "whole": once}
         try:
             hosted = go_on(league, executor, tell, **how)
         except KeyboardInterrupt:

@@ -64,10 +64,16 @@ def invite(league: Path, owner: str) -> str:
     return token
 
 
-def time_of(path: Path) -> str:
-    """Return when a file or folder was last written, as the ledger writes times."""
-    written = datetime.fromtimestamp(int(path.lstat().st_mtime), UTC)
-    return written.isoformat(timespec="seconds")
+def time_of(path: Path, *, moved: bool = False) -> str:
+    """Return when a file or folder was last written, or `moved`, as the ledger writes times.
+
+    It is empty for one that is not there any more.
+    """
+    with suppress(OSError):
+        status = path.lstat()  # a ctime is that of the last renaming
+        at = datetime.fromtimestamp(int(status.st_ctime if moved else status.st_mtime), UTC)
+        return at.isoformat(timespec="seconds")
+    return ""
 
 
 def receive(league: Path, owner: str, file: str, content: bytes) -> str:
@@ -75,7 +81,11 @@ def receive(league: Path, owner: str, file: str, content: bytes) -> str:
 
     The same file of the same name has the same receipt, and is one upload while it waits.
     """
-    if len(content) + sum(file.stat().st_size for _, file in find_uploads(league)) > _MOST_BYTES:
+    size = len(content)
+    for _, waiting in find_uploads(league):
+        with suppress(OSError):  # it has just been answered
+            size += waiting.stat().st_size
+    if size > _MOST_BYTES:
         raise Full("too many uploads wait already; send it again in an hour")
     receipt = hashlib.sha256(f"{owner}\0{file}\0".encode() + content).hexdigest()[:16]
     place = make_folder(league / UPLOADS) / f"{receipt}{_OF}{owner}"

@@ -130,7 +130,7 @@ class Desk:
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
-            why = str(error).replace(f"{os.path.dirname(bot)}{os.sep}", "")  # it knows its name
+            why = _leave_out_folder(str(error), bot)
             public = getattr(error, "public", _UNREADABLE)
             self._refuse(Refusal(0, name, owner, sha256, why, self._time(), public), since)
             raise Refused(why, public) from None
@@ -162,7 +162,11 @@ class Desk:
             kinds = [
                 f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
             ]
+            if "started more than" in what:
+                kinds = ["it starts too many processes"]
             public = f"the check failed: {'; '.join(kinds)}"
+            if "/" in spec:
+                what = f"{what}; `arena check` of the file plays such games at home"
             raise Refused(f"the check failed: {what}", public)
         version = self._make_version(name, owner, spec, sha256, _choose_cost(items))
         with self.ledger.changing():
@@ -214,7 +218,8 @@ class Desk:
             why = f"name {name}: it looks like {held}; choose another one"
             raise Refused(why, public=_TAKEN)
         if holder != owner:
-            raise Refused(f"name {name}: it is {holder}'s", public=_TAKEN)
+            why = f"name {name}: it is {holder}'s; choose another one"
+            raise Refused(why, public=_TAKEN)
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
@@ -310,7 +315,17 @@ class Desk:
             with _apart():
                 return (*run_check(order, working, longest=self.settings.check_seconds),)
         except CutShort as error:
-            raise Refused(str(error), public=_TOO_LONG) from None
+            raise Refused(f"{error}: it has to decide faster", public=_TOO_LONG) from None
+
+
+def _leave_out_folder(message: str, bot: str) -> str:
+    """Return a message without the folder of a bot's file, which its owner may not know."""
+    folder = Path(bot).parent
+    if folder == Path() or is_address(bot):
+        return message
+    for place in (os.path.join(os.curdir, folder, ""), os.path.join(folder, "")):
+        message = message.replace(place, "")
+    return message
 
 
 @contextmanager

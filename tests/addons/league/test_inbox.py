@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.league import inbox, submission
+from arena.addons.league import post, submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
 from arena.errors import ArenaError
@@ -201,6 +201,6 @@ def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(
     assert len(league.ledger.refusals()) == 1
     write_bot(league.folder / "taken", "other")  # whereas this was taken an hour later
     later = datetime.now(UTC) + timedelta(hours=1)
-    monkeypatch.setattr(inbox, "_time_of", lambda _: later.isoformat(timespec="seconds"))
+    monkeypatch.setattr(post, "time_of", lambda *_, **__: later.isoformat(timespec="seconds"))
     assert take(league) == refused
     assert len(league.ledger.refusals()) == 2

@@ -96,7 +96,7 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
     """Its owner sees why, also later; by default it has its file's name, and no other path."""
     (tmp_path / "bare.py").write_text("bott = 1\n")
     done = club("league", "submit", "club", "bare.py")
-    assert done.stderr.endswith(" bare.py does not bind `bot`\n")
+    assert " bare.py does not bind `bot`; `arena check` of the file" in done.stderr
     assert str(tmp_path) not in done.stderr
     (tmp_path / "bad.py").write_text("1 / 0\n")
     done = club("league", "submit", "club", "bad.py", "--name", "bad")

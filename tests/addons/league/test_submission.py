@@ -56,6 +56,15 @@ def test_a_bot_that_breaks_the_contract_is_refused_with_the_reason(tmp_path: Pat
         assert "ValueError" in refusal.why
         assert len(refusal.sha256) == 64
         assert len(league.ledger.versions()) == 3
+        assert "/" not in refusal.why
+        bot.write_text("raise BlockingIOError(11, 'Resource temporarily unavailable')\n")
+        with pytest.raises(
+            Refused, match=r"unavailable \(line 1 of bad\.py\): started more than 32"
+        ):
+            league.desk.submit(str(bot), "bad")
+        assert league.ledger.refusals()[-1].public == (
+            "the check failed: it starts too many processes"
+        )
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def estimate_mean(
     >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
     >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
     >>> [round(mean, 2) for mean in estimate[:3]]
-    [1.12, 1.02, 1.22]
+    [1.12, 1.01, 1.22]
     """
     seen = moments(counts, values)
     ratios = np.array(single_ratios(counts, values, mean0, mean1))

@@ -287,7 +287,8 @@ def to_data(change: Change) -> dict[str, Any]:
 def format_history(data: dict[str, Any]) -> Iterator[str]:
     """Yield the history of a name for a terminal."""
     for version in data["versions"]:
-        state = version["state"] + (f": {version['why']}" if version["why"] else "")
+        why = version["why"].partition(";")[0]  # a line below has the fault
+        state = version["state"] + (f": {why}" if why else "")
         sha256 = version["sha256"][:12]
         yield f"{data['bot']} {version['number']}  {version['at']}  {sha256}  {state}"
         if version["change"]:

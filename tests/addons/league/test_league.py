@@ -136,9 +136,10 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         data = history(league, "faulty")
         told = data["versions"][0]["first_fault"]
         assert told["kind"] == "exception"
-        done = run_here(league.folder, *shlex.split(told["show"])[1:])
+        done = run_here(tmp_path, *shlex.split(told["show"])[1:])  # wherever one stands
         assert "my own secret" in done.stdout
         lines = "\n".join(format_history(data))
+        assert " . " not in lines
         assert "4 faults; the first: exception at ply " in lines
         assert "my own secret" in lines
         assert told["show"] in lines

@@ -118,7 +118,7 @@ def test_its_pages_are_drawn_and_lead_to_one_another(
     assert find_faults(page) == []
     assert overflowing(page) == 0
     page.locator(".rungs").get_by_role("link", name="patient", exact=True).click()
-    page.wait_for_selector("text=What to do next")
+    page.wait_for_selector("text=What to work on")
     assert "beside version 1" in page.inner_text("main")
     assert find_faults(page) == []
     assert overflowing(page) == 0

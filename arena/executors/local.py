@@ -46,6 +46,7 @@ _MOST_DEATHS = 30  # deaths in one pair
 _UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
 _BATCHES_AHEAD = 2  # for each worker: the current batch, and the next
 _MOST_BATCH = 512  # chunks
+_TOGETHER = 8  # times as many chunks of one pair, of bots in processes: they are played together
 _TICK = 0.1  # seconds between two checks of the workers
 _ALONE = 0.3  # seconds in which only the first worker plays: about the time of a start
 _MOST_STILLBORN = 20  # workers in a row that may be killed before their first sign of life
@@ -152,7 +153,9 @@ class Deaths:
         wanted = _SURE_IN_START if asking and asking.history is None else _SURE
         sure = questions[-wanted:] == [asking] * wanted or len(questions) >= _MOST_DEATHS
         if asking and sure:
-            verdict = _judge(asking, ending)
+            kind = "import" if asking.history is None else "crash"
+            fault = Fault(kind, f"each time it was asked, its worker {ending}")
+            verdict = Verdict(asking.asked, asking.history or b"", fault)
             decided = {**chunk.verdicts, (asking.pair, asking.seat): verdict}
             return [chunk._replace(verdicts=decided)]
         if len(questions) >= _MOST_DEATHS:
@@ -161,12 +164,6 @@ class Deaths:
                 f"{pairing.name} before a bot was asked: {ending}"
             )
         return [chunk]
-
-
-def _judge(asking: Asking, ending: str) -> Verdict:
-    kind = "import" if asking.history is None else "crash"
-    fault = Fault(kind, f"each time it was asked, its worker {ending}")
-    return Verdict(asking.asked, asking.history or b"", fault)
 
 
 def split(chunk: Chunk, pairs: range, special: Chunk) -> list[Chunk]:
@@ -212,8 +209,7 @@ class Crew:
             if chunk:
                 yield from self._play_here(chunk)
             self._give()
-            busy = {number: one for number, one in self.members.items() if one.batches}
-            waiting = self.members if chunk else busy
+            waiting = {n: one for n, one in self.members.items() if chunk or one.batches}
             if not (waiting or chunk):
                 return
             for number in _wait_for(waiting, 0 if chunk else _TICK):
@@ -285,7 +281,9 @@ class Crew:
 
     def _expect(self, chunk: Chunk) -> float:
         """Return the seconds that a chunk may take, infinity if that is not known."""
-        return self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
+        together = _TOGETHER if chunk.pairs == 1 and not self.halves.whole else 1
+        expected = self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
+        return expected / together
 
     def _take(self, played: Played) -> Iterator[Played]:
         """Yield the results of the chunk that is finished by these, if one is."""

@@ -120,19 +120,17 @@ class Worker:
         self.timings = defaultdict(Timing)
         self._draws.clear()
         waiting = deque(game for chunk in batch for game in self._games(chunk))
-        results: list[GameResult] = []
+        results: dict[int, list[GameResult]] = {id(chunk): [] for chunk in batch}
         try:
             while waiting:
-                results += self._play_next(waiting)
+                for game, result in self._play_next(waiting):
+                    results[id(game.chunk)].append(result)
         except Unreachable as error:  # the games stay unplayed
             return [Played(first, [], {}, time.perf_counter() - start, refusal=str(error))]
         self.pace.learn(self.timings)
         self._renew_files()
-        seconds, played = (time.perf_counter() - start) / len(batch), []
-        for chunk in batch:
-            own, results = results[: chunk.games], results[chunk.games :]
-            own.sort(key=lambda result: result[:2])
-            played.append(Played(chunk, own, {}, seconds))
+        seconds = (time.perf_counter() - start) / len(batch)
+        played = [Played(chunk, sorted(results[id(chunk)]), {}, seconds) for chunk in batch]
         return [*played[:-1], played[-1]._replace(timings=self.timings)]
 
     def _games(self, chunk: Chunk) -> Iterator[OneGame]:
@@ -144,14 +142,19 @@ class Worker:
                 fixture = Fixture(pairing, pair, seat)
                 yield OneGame(self, chunk, fixture, self._draw(chunk, fixture), processes)
 
-    def _play_next(self, waiting: deque[OneGame]) -> list[GameResult]:
-        """Play the next games that can be played together, and return their results."""
-        games = [waiting.popleft()]
+    def _play_next(self, waiting: deque[OneGame]) -> list[tuple[OneGame, GameResult]]:
+        """Play the next games that can be played together, and return them with their results."""
+        games, others = [waiting.popleft()], list[OneGame]()
         most = self._games_at_once(games[0])
-        while waiting and len(games) < most and waiting[0].fixture.seat == games[0].fixture.seat:
-            most = min(most, self._games_at_once(waiting[0]))
-            if len(games) < most:
-                games.append(waiting.popleft())
+        while waiting and len(games) < most:
+            game = waiting.popleft()
+            fewer = min(most, self._games_at_once(game))
+            if len(games) < fewer and game.fixture.seat == games[0].fixture.seat:
+                games.append(game)
+                most = fewer
+            else:
+                others.append(game)
+        waiting.extendleft(reversed(others))
         of_first = [game for game in games if game.chunk is games[0].chunk]
         self.reporter.playing(games[0].chunk.pairing, games[0].fixture.pair, len(of_first))
         ends = self._play_together(games)
@@ -160,7 +163,8 @@ class Worker:
             for (label, part), count in counts.items():
                 self.process(label, part).count_games(count)
         self.reporter.played()
-        return [result_of(end, *one.fixture[1:]) for one, end in zip(games, ends, strict=True)]
+        both = zip(games, ends, strict=True)
+        return [(game, result_of(end, *game.fixture[1:])) for game, end in both]
 
     def close(self) -> None:
         """Kill the bots' processes, and forget their files: `renew_all` would make them again."""

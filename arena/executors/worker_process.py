@@ -86,11 +86,7 @@ def _search_path() -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Return this program's environment, without the variables that change how Python works."""
-    own = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _KEPT or not name.startswith("PYTHON")
-    }
+    own = {n: v for n, v in os.environ.items() if n in _KEPT or not n.startswith("PYTHON")}
     return own | _ENVIRONMENT
 
 

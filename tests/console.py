@@ -1,11 +1,8 @@
-"""The commands: the real one in a pseudo-terminal of its own, or many in this process."""
+"""The real command in a pseudo-terminal of its own."""
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import io
-import json
 import os
 import pty
 import select
@@ -13,7 +10,6 @@ import signal
 import subprocess
 import sys
 import termios
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -102,24 +98,3 @@ class Console:
             self.process.kill()
             self.process.wait()
         self.close()
-
-
-def answer(commands: Sequence[Sequence[str]], typed: str) -> None:
-    """Print a JSON line for each command: its exit status, or an exception, and what it printed.
-
-    Each has this text as its standard input.
-    """
-    from arena.cli import main
-
-    for words in commands:
-        sys.argv, printed = ["arena", *words], io.StringIO()
-        sys.stdin = io.TextIOWrapper(io.BytesIO(typed.encode()))
-        status: object = None
-        try:
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-                main()
-        except SystemExit as end:
-            status = end.code
-        except BaseException as error:
-            status = repr(error)
-        print(json.dumps([status, printed.getvalue()]))

@@ -105,7 +105,7 @@ def use(
     for name, text in FILES.items():
         (folder / name).write_text(text)
     words = [one.split() for one in commands]
-    code = f"from tests.console import answer\nanswer({words}, 'quit\\n')\n{names}"
+    code = f"from tests.answering import answer\nanswer({words}, 'quit\\n')\n{names}"
     out = wheel.run([environment / "bin" / "python", "-c", code], folder, PYTHONPATH=str(ROOT))
     for command, line in zip(commands, out.splitlines(), strict=True):
         status, text = json.loads(line)

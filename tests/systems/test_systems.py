@@ -28,7 +28,7 @@ subprocess.Popen.kill = subprocess.Popen.terminate  # as on Windows
 hide({system!r}, {libraries})
 """
 COMMANDS = """
-from tests.console import answer
+from tests.answering import answer
 answer({commands!r}, {record!r})
 """
 IMPORTS = """

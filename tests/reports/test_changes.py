@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 
-from arena.addons.studies.ablation import ablate, make_ablation_report
 from arena.differences.claims import read_path
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
@@ -22,12 +19,10 @@ from arena.reports.run_report import make_report
 from arena.store.listed_games import list_run
 from arena.tables.rated_lists import rate_lists
 from arena.tables.summary import plain_rows
-from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.kit import playing
 from tests.reports.runs import BASE, RunGames, played, tournament
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
@@ -188,17 +183,3 @@ def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGame
     assert linked
     for game, link in linked.items():
         assert titles[link].startswith(f"{game}: ")
-
-
-@pytest.mark.slow
-def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None:
-    """The links of its table are there."""
-    variants = make_variants(STANDARD, ["set_bonus=0", "majority_values=[1,1,1,1]"])
-    what = tournament("greedy", "uniform", pairs=4)
-    report = make_ablation_report(ablate(what, variants, tmp_path / "out", playing()), what)
-    assert (tmp_path / "out" / "report.html").read_text() == to_html(report)
-    assert (tmp_path / "out" / "report.md").read_text() == to_markdown(report)
-    effects = table_of(report, "effects")
-    assert {row[0] for row in effects.rows} == {"set_bonus=0", "majority_values=1-1-1-1"}
-    assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in effects.links)
-    assert "](./set_bonus%3D0/report.html)" in to_markdown(report)

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
+from random import Random
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
 import numpy as np
 
 from arena.errors import InputError, counted
 from arena.executors.local import open_executor
-from arena.reports.about import with_glossary
-from arena.reports.blocks import Cell, Report, Section, Table, Text
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
@@ -30,12 +28,13 @@ from arena.statistics.wording import write_cells
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
-from arena.store.folder import REPORT_HTML, REPORTS, RunFolder, check_names
+from arena.store.folder import RunFolder, check_names
 from arena.store.reader import count_kept, read_run
 from arena.tables.summary import short_names
-from arena.tables.table_columns import ABLATION, Column
+from arena.tables.table_columns import ABLATION
 from arena.tournament.rule_changes import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament
+from engine import STANDARD, Setup
 from engine.cards import CITY
 
 FILE: Final = ABLATION.file
@@ -176,6 +175,7 @@ class VariantResult(NamedTuple):
     """The results of the games under some rules: an estimate and a change for each measure.
 
     `out` has the faults of bots that had too many, as text by label. The base has no changes.
+    `others` says which bots play as another one under these rules.
     """
 
     variant: Variant
@@ -186,6 +186,7 @@ class VariantResult(NamedTuple):
     values: Sequence[Estimate]
     changes: Sequence[Estimate]
     no_effect: bool = False
+    others: Sequence[str] = ()
 
 
 class Effect(NamedTuple):
@@ -269,6 +270,7 @@ class Ablation:
             yield from (
                 f"{name}: {label} was out after {faults}" for label, faults in one.out.items()
             )
+            yield from (f"{name}: {other}, whose figures these are" for other in one.others)
             if one.no_effect:
                 yield f"{name}: no effect, every game ended as under the base"
             if rules.cities_needed > rules.copies[CITY]:
@@ -309,46 +311,6 @@ class Ablation:
         return {"sentence": self.sentence, "rows": rows}
 
 
-_COLUMNS = (
-    Column("variant", "Rules changed", "text", "It leads to the report of its games."),
-    Column("measure", "Measure", "text", "What is measured, with its unit."),
-    Column("base", "Base", "number", "The measure under the rules of the base."),
-    Column("value", "Changed", "number", "The same under the changed rules."),
-    Column("change", "Change", "change", "The second less the first."),
-    Column("low", "Change, low", "change", "The 95 % interval by pairs of games."),
-    Column("high", "Change, high", "change", "The 95 % interval by pairs of games."),
-    Column(
-        "sure", "Surely", "text", "Whether it is more than luck, with all rows looked at together."
-    ),
-)
-
-
-def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
-    """Return the report of an ablation: a sentence, the table of differences, and the notes."""
-    base, *changed = ablation.variants
-    rows, links = list[list[Cell]](), []
-    sures = [(one.measure.name, one.place) for one in ablation.effects if one.is_sure]
-    for number, measure in ablation.seen():
-        at = measure.shown(base.values[number]).cells[0]
-        for place, one in enumerate(changed, 1):
-            value = measure.shown(one.values[number]).cells[0]
-            sure = "yes" if (measure.name, place) in sures else ""
-            ends = measure.shown(one.changes[number]).cells
-            rows.append([one.variant.name, measure.title, at, value, *ends, sure])
-            links.append(f"./{quote(one.variant.name)}/{REPORT_HTML}")
-    table = Table(
-        "effects", "What each change of the rules does to the games", _COLUMNS, rows, links
-    )
-    notes = [
-        f"{describe_base(tournament)} The measures are those of these bots, which may have been "
-        "made for the published rules, and not of the rules alone.",
-        *(f"{note}." for note in ablation.notes()),
-    ]
-    section = Section("effects", "What each change does", [table, Text(notes)])
-    title = f"{tournament.name}: what a rule is worth"
-    return with_glossary(Report(title, [ablation.sentence], [section]))
-
-
 def describe_base(tournament: Tournament) -> str:
     """Return how many games were played, and under which rules the base is."""
     changes = ", ".join(f"{name}={value}" for name, value in tournament.rules.changes().items())
@@ -359,14 +321,12 @@ def describe_base(tournament: Tournament) -> str:
 def ablate(
     tournament: Tournament, variants: Sequence[Variant], path: Path, how: Playing
 ) -> Ablation:
-    """Play what is left of each variant, the base first, and write ablation.csv and the reports.
+    """Play what is left of each variant, the base first, and write ablation.csv.
 
     The run of a variant is in a folder of this folder, with the variant's name. Raises what `run`
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
     results decide which pairs it plays: its variants would not have the same deals.
     """
-    from arena.reports.html import write_reports
-
     if tournament.stop or tournament.rounds:
         raise InputError(
             f"{'until' if tournament.stop else 'format: swiss'}: an ablation plays the same pairs "
@@ -387,7 +347,6 @@ def ablate(
         raise Interrupted(kept, tournament.games * len(variants)) from None
     ablation = _measure(tournament, variants, outcomes, path)
     replace_rows(path / FILE, ABLATION.names, ablation.rows())
-    write_reports(path, make_ablation_report(ablation, tournament))
     return ablation
 
 
@@ -408,6 +367,7 @@ def _measure(
             [estimate(own, one) for one in measures],
             [Estimate() if own is counts[0] else difference(counts[0], own, m) for m in measures],
             own is not counts[0] and bool((own == counts[0]).all()),
+            find_others(_vary(tournament, variant)),
         )
         for variant, outcome, own in zip(variants, outcomes, counts, strict=True)
     ]
@@ -418,6 +378,21 @@ def _measure(
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:
     """Return the tournament under the rules of a variant."""
     return dataclasses.replace(tournament, rules=variant.rules)
+
+
+def find_others(tournament: Tournament) -> list[str]:
+    """Return which of the arena's bots leave the rules to another one, and to which.
+
+    A bot of somebody else is not asked: it would run unprotected here.
+    """
+    found = []
+    for entry in tournament.entries:
+        if entry.is_ours and entry.lane == "inproc":
+            setups = (Setup(Random(0), 0, rules) for rules in (tournament.rules, STANDARD))
+            own, usual = (type(entry.create(setup)) for setup in setups)
+            if own is not usual:
+                found.append(f"{entry.label} plays as {own.__name__.lower()}")
+    return found
 
 
 def _count(path: Path) -> Ints:
@@ -447,8 +422,6 @@ def prepare_variants(
 
 def _check_folder(path: Path) -> None:
     """Raise InputError unless a folder holds an ablation or nothing."""
-    from arena.store.html_page import check_place
-
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: not a folder")
     try:
@@ -460,14 +433,11 @@ def _check_folder(path: Path) -> None:
     if names and not names & {FILE, BASE}:
         raise InputError(f"{path}: holds other files and no ablation; choose a new folder")
     check_names(path, [FILE])
-    for name in REPORTS:
-        check_place(path / name)
 
 
 def _clear(path: Path, variants: Sequence[Variant]) -> None:
-    """Remove earlier runs of these variants, the table and the reports; raises InputError."""
+    """Remove earlier runs of these variants, and the table; raises InputError."""
     for variant in variants:
         if (path / variant.name).is_dir():
             RunFolder(path / variant.name).clear()
-    for name in (FILE, *REPORTS):
-        (path / name).unlink(missing_ok=True)
+    (path / FILE).unlink(missing_ok=True)

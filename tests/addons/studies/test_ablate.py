@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,8 +23,8 @@ from arena.addons.studies.ablation import (
     count_pairs,
     difference,
     estimate,
+    find_others,
     find_spread,
-    make_ablation_report,
 )
 from arena.entries.resolve import resolve
 from arena.executors.local import Executor
@@ -392,17 +393,15 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
 
 @pytest.mark.slow
 def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -> None:
-    """In the terminal and in the report: the same games, and cities that are too few."""
+    """The same games, and cities that are too few."""
     (tmp_path / "cup.yaml").write_text(CUP)
     rules = ("--rule", "tiebreak=supports", "--rule", "cities_needed=4")
     lines = arena("ablate", "cup.yaml", "--pairs", "1", *rules).stdout.splitlines()
-    page = (tmp_path / "results" / "cup-ablate" / "report.md").read_text()
     notes = [
         "tiebreak=supports: no effect, every game ended as under the base",
         "cities_needed=4: nobody can win by City, the deck has fewer cities",
     ]
     assert [line for line in lines if "nobody" in line or "no effect" in line] == notes
-    assert all(f"{note}." in page.replace("\\", "") for note in notes)
 
 
 def made(changes: dict[str, dict[str, Estimate]]) -> Ablation:
@@ -423,25 +422,24 @@ def made(changes: dict[str, dict[str, Estimate]]) -> Ablation:
     )
 
 
-def test_the_report_has_a_sentence_and_one_table_without_what_is_0_everywhere() -> None:
-    """A row leads to its run, and says whether its change is sure when all are looked at."""
-    found = made(
-        {
-            "a": {"city": Estimate(0.3, 0.2, 0.4, 0.05)},
-            "b/<c>": {"city": Estimate(-0.1, -0.3, 0.1, 0.1)},
-        }
-    )
-    report = make_ablation_report(found, CUP_BOTS)
-    table = next(iter(report.tables()))
-    title = MEASURES[0].title
-    assert table.rows == [
-        ["a", title, 15.0, 15.0, 30.0, 20.0, 40.0, "yes"],
-        ["b/<c>", title, 15.0, 15.0, -10.0, -30.0, 10.0, ""],
-    ]
-    assert [*table.links] == ["./a/report.html", "./b/%3Cc%3E/report.html"]
+def test_what_is_0_under_all_rules_has_no_lines() -> None:
+    """The sentence names the clearest effect."""
+    found = made({"a": {"city": Estimate(0.3, 0.2, 0.4, 0.05)}})
     said = "The clearest effect: under a City's share rises by 30.0 percentage points."
-    assert report.summary == [found.sentence] == [said]
-    assert [line for line in found.lines() if not line.startswith(" ")] == [title]
+    assert found.sentence == said
+    assert [line for line in found.lines() if not line.startswith(" ")] == [MEASURES[0].title]
+
+
+def test_a_bot_that_plays_as_another_one_says_whose_its_figures_are() -> None:
+    """Under other rules than the published ones."""
+    usual = tournament("apprentice", "greedy")
+    changed = replace(usual, rules=STANDARD.from_changes({"set_bonus": 0}))
+    assert find_others(usual) == []
+    assert find_others(changed) == ["apprentice plays as timing"]
+    base = made({}).variants[0]._replace(others=find_others(changed))
+    assert [*Ablation([base], 2).notes()] == [
+        "base: apprentice plays as timing, whose figures these are"
+    ]
 
 
 def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:

@@ -9,24 +9,44 @@ The loss of an action is the value of the best action minus its own. The largest
 estimates is biased upwards, so the best action is chosen by one half of the worlds and valued by
 the other half; then the halves are exchanged, and the mean is taken. An action chosen as well as
 one half of the worlds chooses has a mean loss of 0. Source: van Hasselt, "Double Q-learning", 2010.
+
+A mistake has a name by rules of the game, and a strategy can be cured of those with one name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from random import Random
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from arena.batch.beliefs import Seats, packs_of
-from arena.batch.last_round import solve_open
+from arena.batch.last_round import solve_actions, solve_open
 from arena.batch.lockstep import Lockstep
 from arena.batch.positions import Cards, Indices, hands_by_keys
 from arena.batch.replay import NOTHING, Bools, Ints
-from arena.batch.rollouts import WHOLE, Policy, Values, own_chances, play_on
-from engine import KINDS
+from arena.batch.rollouts import WHOLE, Policy, Values, action_values, own_chances, play_on
+from engine import (
+    CITY,
+    KINDS,
+    SUPPORTS,
+    TAKE,
+    VALUES,
+    Action,
+    Setup,
+    Strategy,
+    View,
+    count,
+    pack_of,
+    sample_hand,
+)
 from engine.cards import BITS
 from engine.encoding import ACTIONS
+from engine.scoring import net_deals
+from engine.strategy import close
 
 ILLEGAL: Final = -1
 """The entry for the chance of an illegal action."""
@@ -176,3 +196,135 @@ def weigh(chances: Ints, masks: Bools, played: Indices) -> tuple[Ints, Ints, Int
     error = np.rint(np.sqrt(sum(squares)) / 2).astype(np.int64)
     means = np.rint(chances.mean(axis=2)).astype(np.int64)
     return np.where(masks, means, ILLEGAL), loss, error
+
+
+_VALUES = (*VALUES, 0)  # a take has none
+
+
+class _Choice(NamedTuple):
+    """A view, the action and a better one, and what the opponent can take after each."""
+
+    seen: View
+    action: Action
+    better: Action
+    given: bytes
+    instead: bytes
+
+    def leaves(self, cities: int) -> bool:
+        """Whether so many cities can be taken, and fewer after the better action."""
+        return self.given.count(CITY) >= max(1, cities, self.instead.count(CITY) + 1)
+
+    def lead(self) -> int:
+        """How many more cards of the kind played the opponent can have."""
+        piles, seat = self.seen.piles, self.seen.seat
+        theirs = self.given.count(self.action) + count(piles[1 - seat], self.action)
+        return theirs - count(piles[seat], self.action)
+
+
+_RULES: Final[Mapping[str, Callable[[_Choice], bool]]] = {
+    "took betrayals": lambda one: (
+        one.action == TAKE and net_deals(pack_of(_newest(one.seen, one.seen.row))) < 0
+    ),
+    "took one card early": lambda one: (
+        one.action == TAKE and len(one.seen.row) == one.seen.rules.take_size - 1
+    ),
+    "took too early": lambda one: one.action == TAKE,
+    "left a win by City in reach": lambda one: one.leaves(
+        one.seen.rules.cities_needed - count(one.seen.piles[one.seen.opponent], CITY)
+    ),
+    "left two cities in reach": lambda one: one.leaves(2),
+    "took too late": lambda one: one.better == TAKE,
+    "laid a betrayal too early": lambda one: _VALUES[one.action] < 0 <= _VALUES[one.better],
+    "kept a city too long": lambda one: one.better == CITY,
+    "gave a city": lambda one: bool(one.given) and one.action == CITY,
+    "kept a betrayal too long": lambda one: (
+        bool(one.given) and _VALUES[one.better] < 0 <= _VALUES[one.action]
+    ),
+    "gave the card for a majority": lambda one: (
+        bool(one.given) and one.action in SUPPORTS and one.lead() == 1
+    ),
+    "gave an alliance": lambda one: bool(one.given) and _VALUES[one.action] > 0,
+    "laid the wrong card": lambda _: True,
+}
+MISTAKES: Final = (*_RULES,)
+"""What `name_mistake` may return: the first that fits; the last one stands for all else."""
+
+
+def name_mistake(seen: View, action: Action, better: Action) -> str:
+    """Return what was wrong with an action, given a better one.
+
+    >>> seen = View.from_text("0 5678C xy")
+    >>> name_mistake(seen, TAKE, 0), name_mistake(seen, CITY, 0), name_mistake(seen, 0, TAKE)
+    ('took betrayals', 'gave a city', 'took too late')
+    """
+    given, instead = (
+        b"" if one == TAKE or seen.taken[seen.opponent] else _newest(seen, seen.row + bytes([one]))
+        for one in (action, better)
+    )
+    choice = _Choice(seen, action, better, given, instead)
+    return next(mistake for mistake, fits in _RULES.items() if fits(choice))
+
+
+def _newest(seen: View, row: bytes) -> bytes:
+    """Return the cards of a row that a take brings (R6)."""
+    return row[-seen.rules.take_size :]
+
+
+_WORLDS: Final = 50
+_CERTAIN: Final = 2  # standard errors
+
+
+class Cured:
+    """Plays as another strategy, but where that makes one kind of mistake the judge's best action.
+
+    The judge tries each action in 50 worlds: the round is played on by a policy in both seats, and
+    its end has one of `values`. The last round is solved with open cards. An action is a mistake if
+    its loss is more than two standard errors, of the worlds and, by round, of the judge. Only under
+    the published rules.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        own: Strategy,
+        mistake: str,
+        policy: Policy,
+        values: Values,
+        errors: Sequence[float],
+    ) -> None:
+        self.own = own
+        self.mistake = mistake
+        self.policies = policy, policy
+        self.values = values
+        self.errors = errors
+        self.rng = Random(copy(setup.rng).getrandbits(64))  # the own one draws as without a cure
+
+    def choose(self, view: View, /) -> Action:
+        """Return the own action, or the judge's where it is this kind of mistake."""
+        action = self.own.choose(view)
+        if not any(self.is_meant(view, action, other) for other in view.legal):
+            return action
+        better = self.judge(view, action)
+        return better if self.is_meant(view, action, better) else action
+
+    def is_meant(self, view: View, action: Action, better: Action) -> bool:
+        """Whether an action is this kind of mistake if another one is better."""
+        both_legal = action != better and action in view.legal
+        return both_legal and name_mistake(view, action, better) == self.mistake
+
+    def judge(self, view: View, action: Action) -> Action:
+        """Return the action with the highest chance to win where it is surely better."""
+        hands = [sample_hand(view, self.rng) for _ in range(_WORLDS)]
+        if view.round == view.rules.rounds:
+            worths = solve_actions(Lockstep.from_view(view, hands))
+            chances = worths[[*view.legal]] / 2
+        else:
+            chances = action_values(view, hands, self.policies, self.values) / WHOLE
+        best = int(chances.sum(axis=1).argmax())
+        gains = chances[best] - chances[view.legal.index(action)]
+        error = math.hypot(gains.std() / math.sqrt(_WORLDS - 1), self.errors[view.round - 1])
+        return view.legal[best] if gains.mean() > _CERTAIN * error else action
+
+    def close(self) -> None:
+        """Close the own strategy."""
+        close(self.own)

@@ -1,4 +1,4 @@
-"""Write the file of a new bot and its test, from a template."""
+"""Write the files of a new bot: a draft with its test, or what wraps another bot."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import importlib.util
 import keyword
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, Final
 
+from arena.entries.archive import MAGIC, make_archive, read_archive
+from arena.entries.entry import Entry
+from arena.entries.program import ZIP
 from arena.entries.resolve import installed
 from arena.errors import InputError
 
@@ -94,3 +99,53 @@ def _is_installed(name: str) -> bool:
     if spec is None or spec.origin is None:
         return False
     return Path(spec.origin).parent.resolve() != Path.cwd()
+
+
+MAIN: Final = "bot.py"
+INNER: Final = "victim.py"
+"""The files of a bot that wraps another one, and of that one."""
+
+
+def wrap(victim: Entry, text: str, imported: str, **words: Any) -> bytes:
+    """Return the source of a bot that imports another one, or a zip of it and that bot's files."""
+    if victim.source is None or victim.is_ours:
+        return _fill(text, victim, (victim.module, imported), words)
+    files, main = {"": victim.source}, ""
+    if victim.source.startswith(MAGIC):
+        files = read_archive(victim.source)
+        main = next(iter(files))
+    source = files.pop(main)
+    for name in (MAIN, INNER):
+        if name in files:
+            raise InputError(f"bot {victim.target!r}: it has a file {name}; rename that one")
+    files[main if main == "__init__.py" else INNER] = source
+    module = "." if main == "__init__.py" else ".victim"
+    files[MAIN] = _fill(text, victim, (module, imported), words)
+    return make_archive(files, MAIN)
+
+
+def ending_of(content: bytes) -> str:
+    """Return the ending of the file of what `wrap` returns.
+
+    >>> ending_of(b"bot = 1")
+    '.py'
+    """
+    return ZIP if content.startswith(MAGIC) else ".py"
+
+
+def plain_label(label: str) -> str:
+    """Return a label as it can stand in a docstring."""
+    return label.replace('"', "'").replace("\\", "/")
+
+
+def _fill(text: str, victim: Entry, needed: tuple[str, str], words: Mapping[str, Any]) -> bytes:
+    """Return the source of a bot that imports another one from a module, and something else."""
+    module, more = needed
+    imports = [f"from {module} import bot as victim", more]
+    imports = [*sorted(imports), "from engine import Setup, Strategy"]
+    made = "victim"
+    if victim.params:
+        imports.insert(0, "from functools import partial\n")
+        made = f"partial(victim, **{victim.params!r})"
+    filled = {"label": plain_label(victim.label), "imports": "\n".join(imports), "victim": made}
+    return text.format(**filled, **words).encode()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
@@ -16,25 +16,19 @@ from arena.lanes.faults import Fault
 from arena.store.board import WIDTH, Board, Layout, Line, format_items, group, shorten
 from arena.store.folder import JUDGED_FILES, check_names
 from arena.store.sqlite_file import SqliteFile
-from arena.tournament.judged import Judged, is_sure
+from arena.tournament.judged import Judged, Recorded, is_sure
 from arena.tournament.keys import Naming
 from arena.tournament.match import Finished
 from engine import (
     CITY,
     STANDARD,
-    SUPPORTS,
-    TAKE,
-    VALUES,
-    Action,
     Record,
     Seat,
     State,
-    View,
     breakdown,
     cards_of,
     count,
     outcome,
-    pack_of,
     points,
 )
 from engine.cards import pack_text
@@ -48,7 +42,6 @@ from engine.errors import (
     RulesError,
 )
 from engine.notation import parse_actions, parse_deal
-from engine.scoring import net_deals
 from engine.view import view
 
 PLAYERS = ("seat 0", "seat 1")
@@ -311,78 +304,6 @@ def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
     return lines
 
 
-_VALUES = (*VALUES, 0)  # a take has none
-
-
-class _Choice(NamedTuple):
-    """A view, the action and a better one, and what the opponent can take after each."""
-
-    seen: View
-    action: Action
-    better: Action
-    given: bytes
-    instead: bytes
-
-    def leaves(self, cities: int) -> bool:
-        """Whether so many cities can be taken, and fewer after the better action."""
-        return self.given.count(CITY) >= max(1, cities, self.instead.count(CITY) + 1)
-
-    def lead(self) -> int:
-        """How many more cards of the kind played the opponent can have."""
-        piles, seat = self.seen.piles, self.seen.seat
-        theirs = self.given.count(self.action) + count(piles[1 - seat], self.action)
-        return theirs - count(piles[seat], self.action)
-
-
-_RULES: Final[Mapping[str, Callable[[_Choice], bool]]] = {
-    "took betrayals": lambda one: (
-        one.action == TAKE and net_deals(pack_of(_newest(one.seen, one.seen.row))) < 0
-    ),
-    "took one card early": lambda one: (
-        one.action == TAKE and len(one.seen.row) == one.seen.rules.take_size - 1
-    ),
-    "took too early": lambda one: one.action == TAKE,
-    "left a win by City in reach": lambda one: one.leaves(
-        one.seen.rules.cities_needed - count(one.seen.piles[one.seen.opponent], CITY)
-    ),
-    "left two cities in reach": lambda one: one.leaves(2),
-    "took too late": lambda one: one.better == TAKE,
-    "laid a betrayal too early": lambda one: _VALUES[one.action] < 0 <= _VALUES[one.better],
-    "kept a city too long": lambda one: one.better == CITY,
-    "gave a city": lambda one: bool(one.given) and one.action == CITY,
-    "kept a betrayal too long": lambda one: (
-        bool(one.given) and _VALUES[one.better] < 0 <= _VALUES[one.action]
-    ),
-    "gave the card for a majority": lambda one: (
-        bool(one.given) and one.action in SUPPORTS and one.lead() == 1
-    ),
-    "gave an alliance": lambda one: bool(one.given) and _VALUES[one.action] > 0,
-    "laid the wrong card": lambda _: True,
-}
-MISTAKES: Final = (*_RULES,)
-"""What `name_mistake` may return: the first that fits; the last one stands for all else."""
-
-
-def name_mistake(seen: View, action: Action, better: Action) -> str:
-    """Return what was wrong with an action, given a better one.
-
-    >>> seen = View.from_text("0 5678C xy")
-    >>> name_mistake(seen, TAKE, 0), name_mistake(seen, CITY, 0), name_mistake(seen, 0, TAKE)
-    ('took betrayals', 'gave a city', 'took too late')
-    """
-    given, instead = (
-        b"" if one == TAKE or seen.taken[seen.opponent] else _newest(seen, seen.row + bytes([one]))
-        for one in (action, better)
-    )
-    choice = _Choice(seen, action, better, given, instead)
-    return next(mistake for mistake, fits in _RULES.items() if fits(choice))
-
-
-def _newest(seen: View, row: bytes) -> bytes:
-    """Return the cards of a row that a take brings (R6)."""
-    return row[-seen.rules.take_size :]
-
-
 DISPUTED: Final = "the judges disagree"
 """Stands for a mistake where the second judge is not sure that another action was better."""
 
@@ -391,6 +312,23 @@ def describe_decision(deal: str, actions: str, one: Judged) -> str:
     """Return what was wrong with a decision that the second judge has judged, or DISPUTED."""
     if one.best == one.action or not is_sure(one.loss, one.error):
         return DISPUTED
+    return name_choice(deal, actions, one)
+
+
+def name_choice(deal: str, actions: str, one: Judged) -> str:
+    """Return what is wrong with a decision if the judge is right that another action is better."""
+    from arena.batch.judging import name_mistake  # here, because it needs numpy
+
     state = State(parse_deal(deal, STANDARD), STANDARD)
     state.follow(parse_actions(actions[: one.ply]))
     return name_mistake(view(state, state.to_act), one.action, one.best)
+
+
+def tell_next(game: Recorded, ply: int, players: Sequence[str], most: int = 4) -> str:
+    """Return the moves of a game from a ply on in words, at most so many."""
+    state = State(parse_deal(game.deal, STANDARD), STANDARD)
+    layout = Layout((view(state, 0), view(state, 1)))
+    for action in parse_actions(game.actions[: ply + most]):
+        state.apply(action)
+        layout.follow((view(state, 0), view(state, 1)))
+    return "; ".join(move.describe(players[move.seat]) for move in layout.moves[ply:])

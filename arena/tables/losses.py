@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from arena.batch.judging import MISTAKES as PHRASES
 from arena.entries.file import read_file
-from arena.errors import InputError
-from arena.statistics.intervals import Moments
+from arena.errors import InputError, counted
+from arena.statistics.intervals import Estimate, Moments
+from arena.statistics.wording import write_estimate
 from arena.store.csv_files import parse_table
 from arena.store.folder import ANALYSIS, locate
-from arena.store.judge import MISTAKES as PHRASES
 from arena.tables.run_games import add_rows, interval, make_table
 from arena.tables.table_columns import MEAN_END, list_columns
 from arena.tournament import keys
@@ -228,6 +229,45 @@ def read_judged(folder: Path | None) -> JudgedTables:
     return JudgedTables(table if len(table) else None)
 
 
+class Lesson(NamedTuple):
+    """The kind of mistake that costs a bot most beside its opponents, and what a cure is worth.
+
+    `loss` is what it gives away in a game by such mistakes, and `theirs` what its opponents do, by
+    the first judge. The `examples` are mistakes by two judges, each with what followed in words.
+    Cured, the bot plays the judge's action in place of such a mistake: so the same deals gave
+    `cured` points a game in place of `score`, and `elo` more. Where that is None, `why` says so.
+    """
+
+    bot: str
+    mistake: str
+    loss: float
+    theirs: float
+    examples: Sequence[str]
+    games: int = 0
+    score: float | None = None
+    cured: float | None = None
+    elo: Estimate | None = None
+    why: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lesson as lines of text."""
+        given = f"it {self.mistake}, which gave away {100 * self.loss:.1f} points of 100 a game"
+        yield f"the lesson for {self.bot}: {given} (its opponents: {100 * self.theirs:.1f})"
+        yield from self.examples
+        if self.elo is None or self.score is None or self.cured is None:
+            yield f"what curing it is worth is not known: {self.why}"
+            return
+        yield (
+            f"cured of it: {100 * self.cured:.1f} % in place of {100 * self.score:.1f} % in the "
+            f"same {counted(self.games, 'game')}, {write_estimate(self.elo, '+.0f')} Elo"
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        ends = zip(("elo", "elo_low", "elo_high"), self.elo or (None,) * 3, strict=False)
+        return self._asdict() | {"examples": [*self.examples], **dict(ends)}
+
+
 class Asked(NamedTuple):
     """The settings of an analysis: the judge's spec, the worlds for each decision, and the seed.
 
@@ -246,12 +286,14 @@ class Analysis:
 
     `decisions` has a row for each decision with at least two legal actions. Those in `worst` were
     judged again by a second judge, whose numbers they have; `first_loss` is that of the first one,
-    and where `mistake` says that the judges disagree, there is none.
+    and where `mistake` says that the judges disagree, there is none. One bot's games have a
+    `lesson`, if it made a kind of mistake that costs it more than its opponents.
     """
 
     asked: Asked
     decisions: pd.DataFrame
     worst: pd.DataFrame
+    lesson: Lesson | None = None
 
     @property
     def losses(self) -> pd.DataFrame:

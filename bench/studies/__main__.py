@@ -18,6 +18,7 @@ from bench.studies import (
     guess,
     handing_in,
     league,
+    lessons,
     newcomer,
     plan,
     ratings,
@@ -55,6 +56,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "effect_headlines": ("The headline of an ablation", effect_headlines.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "chances": ("Replays: whether the curve is right", chances.lines),
+    "lessons": ("Lessons: whether a planted weakness is told first", lessons.lines),
     "baselines": ("Baselines: how far algorithms are from optimal play", baselines.lines),
     "telling": ("Jails: what one tells another", telling.lines),
 }

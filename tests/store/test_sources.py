@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import arena
+from arena.batch.judging import MISTAKES, name_mistake
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
@@ -22,7 +23,7 @@ from arena.store.board import Layout, group
 from arena.store.curve import find_beliefs, find_chances, find_curve
 from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.html_page import frame, is_replay, render_replay, tabulate
-from arena.store.judge import DISPUTED, MISTAKES, describe_decision, name_mistake
+from arena.store.judge import DISPUTED, describe_decision
 from arena.store.timeline import make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from arena.tournament.keys import NAMINGS, Naming

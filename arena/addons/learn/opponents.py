@@ -1,26 +1,35 @@
-"""Make the opponents of a bot, which respond to it or to a clone of it."""
+"""Make the opponents of a bot, which respond to it or to a clone, and ask it in small games."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arena.entries.archive import MAGIC, make_archive, read_archive
+from arena.addons import hook
+from arena.entries.archive import make_archive
+from arena.entries.draft import INNER, MAIN, ending_of, plain_label, wrap
 from arena.entries.entry import Entry
-from arena.entries.program import ZIP
 from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
 from arena.executors.local import Executor
 from arena.executors.log import NORMAL
+from arena.lanes.faults import Forfeit
+from arena.lanes.scratch import scratch_folder
+from arena.runs.progress_bar import Progress, show_progress
 from arena.runs.rerun import prepare
 from arena.runs.run import play_games
+from arena.statistics.wording import write_ends
 from arena.store.folder import RunFolder
 from arena.store.reader import read_run
 from arena.tournament.config import Config, make_tournament
+from arena.tournament.thinking import Asked, asking
+from engine import Action, Rules, Seat, View
+from engine.cards import CHARS
 from engine.notation import parse_actions
 from engine.seeds import stream
 
@@ -35,8 +44,6 @@ SOMEBODY: Final = ("its opponent", "uniform")
 NO_SCORES: Final = "has no method scores(games)"
 """The message about a bot whose policy cannot be queried for many games at once."""
 
-_MAIN: Final = "bot.py"
-_VICTIM: Final = "victim.py"
 _TEXT: Final = '''\
 """Plays the best response to {label}; written by `arena probe`."""
 
@@ -98,7 +105,7 @@ def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
     if victim.command:
         raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
     how = "setup, blind=True" if blind else "setup"
-    return _pack(victim, _TEXT, "from bots.responder import Responder", how=how)
+    return wrap(victim, _TEXT, "from bots.responder import Responder", how=how)
 
 
 def question(victim: Entry, *, scored: bool) -> bytes:
@@ -108,34 +115,7 @@ def question(victim: Entry, *, scored: bool) -> bytes:
     `scored`, if it has no method `scores`.
     """
     words = {"scored": scored, "lacks": NO_SCORES, "falls_back": FALLS_BACK}
-    return _pack(victim, _QUESTION, "from engine import STANDARD", **words)
-
-
-def _pack(victim: Entry, text: str, imported: str, **words: Any) -> bytes:
-    """Return the source of a bot that imports another one, or a zip of it and that bot's files."""
-    if victim.source is None or victim.is_ours:
-        return _fill(text, victim, (victim.module, imported), words)
-    files, main = {"": victim.source}, ""
-    if victim.source.startswith(MAGIC):
-        files = read_archive(victim.source)
-        main = next(iter(files))
-    source = files.pop(main)
-    for name in (_MAIN, _VICTIM):
-        if name in files:
-            raise InputError(f"bot {victim.target!r}: it has a file {name}; rename that one")
-    files[main if main == "__init__.py" else _VICTIM] = source
-    module = "." if main == "__init__.py" else ".victim"
-    files[_MAIN] = _fill(text, victim, (module, imported), words)
-    return make_archive(files, _MAIN)
-
-
-def ending_of(content: bytes) -> str:
-    """Return the ending of the file of an opponent.
-
-    >>> ending_of(b"bot = 1")
-    '.py'
-    """
-    return ZIP if content.startswith(MAGIC) else ".py"
+    return wrap(victim, _QUESTION, "from engine import STANDARD", **words)
 
 
 def respond_to_clone(victim: Entry, clone: Clone, *, blind: bool = False) -> bytes:
@@ -145,31 +125,14 @@ def respond_to_clone(victim: Entry, clone: Clone, *, blind: bool = False) -> byt
     )
     doubt = min(0.9, max(0.02, round(1 - clone.alike, 2)))
     text = _TEXT.format(
-        label=_plain(about),
+        label=plain_label(about),
         imports="from bots.responder import Responder\n"
         "from engine import Setup, Strategy\n\nfrom .victim import victim",
         how=f"setup, doubt={doubt}, blind={blind}",
         victim="victim",
     )
-    files = {_MAIN: text.encode(), _VICTIM: _NETWORK.encode(), "victim.npz": clone.content}
-    return make_archive(files, _MAIN)
-
-
-def _plain(label: str) -> str:
-    return label.replace('"', "'").replace("\\", "/")
-
-
-def _fill(text: str, victim: Entry, needed: tuple[str, str], words: Mapping[str, Any]) -> bytes:
-    """Return the source of a bot that imports another one from a module, and something else."""
-    module, more = needed
-    imports = [f"from {module} import bot as victim", more]
-    imports = [*sorted(imports), "from engine import Setup, Strategy"]
-    made = "victim"
-    if victim.params:
-        imports.insert(0, "from functools import partial\n")
-        made = f"partial(victim, **{victim.params!r})"
-    filled = {"label": _plain(victim.label), "imports": "\n".join(imports), "victim": made}
-    return text.format(**filled, **words).encode()
+    files = {MAIN: text.encode(), INNER: _NETWORK.encode(), "victim.npz": clone.content}
+    return make_archive(files, MAIN)
 
 
 TEACHER: Final = "apprentice"
@@ -219,3 +182,85 @@ def learn_clone(folder: Path, pairs: int, seed: int = 0) -> Clone:
     choices = gather(np.frombuffer(bytes(deals), np.uint8).reshape(len(rows), -1), actions, seats)
     rng = np.random.default_rng(stream(seed, "clone").getrandbits(64))
     return imitate((BOTS / f"{TEACHER}.npz").read_bytes(), choices, rng)
+
+
+_TRIALS: Final = 16  # of a bot that may draw by chance, at each view
+
+
+class Small(NamedTuple):
+    """How much a bot loses in a small game to the best opponent that knows it, from 0 to 1.
+
+    `low` and `high` are the ends of a 95 % interval, which are equal if the number is `exact`. The
+    bot was asked `trials` times at each of the `views` at which it has a choice.
+    """
+
+    game: str
+    exact: bool
+    low: float
+    high: float
+    views: int
+    trials: int
+
+    def line(self) -> str:
+        """Return the finding for a terminal.
+
+        >>> Small("points", False, 0.6403, 0.7511, 253, 16).line()
+        '  points: 0.640..0.751 (95 %), a sample: asked 16 times at each of 253 choices'
+        """
+        if self.exact:
+            return f"  {self.game}: {self.low:.4f}, exact: asked at each of {self.views:,} choices"
+        how = f"asked {self.trials} times at each of {self.views:,} choices"
+        return f"  {self.game}: {write_ends(self.low, self.high, '.3f')} (95 %), a sample: {how}"
+
+
+def probe_small(victim: Entry, seed: int, *, shown: bool) -> Iterator[Small]:
+    """Yield what a bot loses in each small game.
+
+    It is exact for a bot that has `scores`, which plays the action with the highest score and so
+    always the same one. Raises InputError for a bot that fails, and for one that leaves these rules
+    to another bot, whose figure this would be.
+    """
+    is_exact: bool | None = None
+    for name, rules, exploit in hook("small_games")():
+        try:
+            is_exact = _is_scored(victim, rules) if is_exact is None else is_exact
+            trials = 1 if is_exact else _TRIALS
+            with asking(victim, rules) as make, show_progress(0, shown=shown) as bar:
+                low, high, views = exploit(partial(_choose, make, bar, (seed, name)), trials)
+        except Forfeit as forfeit:
+            raise InputError(f"{victim.label}: {_explain(forfeit.fault.message)}") from None
+        yield Small(name, is_exact, low, high, views, trials)
+
+
+def _is_scored(victim: Entry, rules: Rules) -> bool:
+    """Return whether a bot has the method `scores`; raises Forfeit if it falls back."""
+    if victim.command or victim.lane == "remote":
+        return False
+    lane = None if victim.lane == "inproc" else victim.lane
+    with scratch_folder() as folder:
+        for scored in (False, True):
+            content = question(victim, scored=scored)
+            file = folder / f"question{scored}{ending_of(content)}"
+            file.write_bytes(content)
+            try:
+                with asking(resolve(str(file), lane=lane), rules) as make:
+                    make(0, 0)
+            except Forfeit as forfeit:
+                if NO_SCORES not in forfeit.fault.message:
+                    raise
+                return False
+    return True
+
+
+def _explain(message: str) -> str:
+    _, falls_back, another = message.partition(FALLS_BACK)
+    return f"{falls_back}{another}, so it has no figure of its own" if another else message
+
+
+def _choose(
+    make: Callable[[Seat, int], Asked], bar: Progress, place: Any, seen: View, number: int
+) -> Action:
+    """Return the action of a new strategy at a view."""
+    luck = stream(*place, seen.to_text(), number).getrandbits(62)
+    bar.add(1)
+    return CHARS.index(make(seen.seat, luck).choose(seen))

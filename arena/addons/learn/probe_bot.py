@@ -13,13 +13,13 @@ from arena.addons.learn.opponents import (
     HOW,
     NO_SCORES,
     SOMEBODY,
-    ending_of,
     learn_clone,
     name_of,
     play_to_learn,
     respond_to,
     respond_to_clone,
 )
+from arena.entries.draft import ending_of
 from arena.entries.entry import Entry
 from arena.entries.file import replacing
 from arena.entries.resolve import resolve

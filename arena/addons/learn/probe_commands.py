@@ -90,7 +90,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
 
 
 def _say_exactly(victim: Entry, seed: int, *, as_json: bool, quiet: bool) -> None:
-    from arena.addons.learn.small_probe import probe_small
+    from arena.addons.learn.opponents import probe_small
 
     found: list[dict[str, Any]] = []
     for one in probe_small(victim, seed, shown=not quiet):

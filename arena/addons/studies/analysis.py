@@ -23,6 +23,7 @@ from arena.runs.judge_games import (
     judge_again,
     judge_games,
 )
+from arena.runs.lessons import Seen, teach
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game
 from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
@@ -62,21 +63,31 @@ def analyse_run(
     check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
     kept = folder and make_place(folder, JUDGED)
-    analysis = _analyse(found, kept, venue, asked, progress=progress)
+    bots = choice.bots if choice else ()
+    pupil = bots[0] if len(bots) == 1 else None
+    analysis = _analyse(tournament, found, kept, venue, asked, pupil, progress=progress)
     if folder and choice is None:
         _write(make_place(folder, ANALYSIS), analysis.decisions)
     return analysis
 
 
 class _Game(NamedTuple):
-    """A game in two forms: for the judge, and for the tables."""
+    """A game in three forms: for the judge, for the tables, and to play it again."""
 
     recorded: Recorded
     played: PlayedGame
+    place: tuple[Fixture, Game]
 
 
 def _analyse(
-    games: Sequence[_Game], path: Path | None, venue: Venue, asked: Asked, *, progress: bool
+    tournament: Tournament,
+    games: Sequence[_Game],
+    path: Path | None,
+    venue: Venue,
+    asked: Asked,
+    pupil: str | None,
+    *,
+    progress: bool,
 ) -> Analysis:
     if not games:
         raise InputError("no game has been played to its end")
@@ -90,12 +101,17 @@ def _analyse(
         judged = ask(find_judge(asked.by, asked.worlds, asked.seed), recorded)
         most = _CANDIDATES * asked.worst
         again = judge_again(recorded, judged, most, bot_of, ask, asked.seed)
+        lesson = None
+        if pupil is not None:
+            seen = [Seen(*game.place, rows) for game, rows in zip(games, judged, strict=True)]
+            at = pupil, tournament, seen, ask, executor
+            lesson = teach(*at, seed=asked.seed, progress=progress)
     second = make_decisions(played, again, keys.LEAST_WORLDS)
     rows = [(game, one) for game, of_game in zip(recorded, again, strict=True) for one in of_game]
     second["mistake"] = [describe_decision(game.deal, game.actions, one) for game, one in rows]
     second["first_loss"] = [(one.first or 0) / PARTS for _, one in rows]
     decisions = add_second(make_decisions(played, judged, asked.worlds), second)
-    return Analysis(asked, decisions, find_costly(second, asked.worst))
+    return Analysis(asked, decisions, find_costly(second, asked.worst), lesson)
 
 
 def _read(
@@ -105,7 +121,7 @@ def _read(
     for fixture, game in _choose(tournament, store, games, choice):
         if game.fault is None:
             played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
-            yield _Game(_check_record(game.record, fixture.name), played)
+            yield _Game(_check_record(game.record, fixture.name), played, (fixture, game))
 
 
 def _choose(

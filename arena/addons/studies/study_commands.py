@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -228,7 +229,7 @@ def analyse(
     seat did not know. In each of these worlds every action is tried, and the bot of --by plays both
     seats to the end of the round. The loss of an action is the chance to win that it gave away. RUN
     is the folder of a run. The last round is solved with all cards open. An interrupted analysis
-    continues.
+    continues. Of one BOT it says which kind of mistake costs it most, and what curing it is worth.
 
     Compare losses against the same opponent only: they are not ratings.
 
@@ -305,6 +306,7 @@ def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, 
         "mistakes": plain_rows(analysis.mistakes),
         "judged_again": int(decisions["again"].notna().sum()),
         "disputed": int((decisions["mistake"] == DISPUTED).sum()),
+        "lesson": analysis.lesson and analysis.lesson.document(),
     }
 
 
@@ -323,6 +325,9 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
     yield ""
     yield from _format_losses(analysis, against, names)
     yield from _format_worst(target, bots, analysis, names)
+    if analysis.lesson:
+        yield ""
+        yield from chain.from_iterable(map(wrapped, analysis.lesson.lines()))
     if not bots:
         yield ""
         yield f"decisions in {locate(target, ANALYSIS)}"

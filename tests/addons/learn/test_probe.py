@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import arena
-from arena.addons.learn import small_probe
+from arena.addons.learn import opponents
 from arena.addons.learn.opponents import learn_clone, play_to_learn
 from arena.addons.rl import exact
 from arena.batch import learner
@@ -201,7 +201,7 @@ def test_an_exact_probe_has_a_number_and_plays_nothing(arena: Arena) -> None:
 def test_a_sample_has_an_interval_that_covers_the_truth() -> None:
     """With other luck each time; it is 0.6708, by all actions alike."""
     for seed in range(5):
-        (found,) = small_probe.probe_small(resolve("uniform"), seed, shown=False)
+        (found,) = opponents.probe_small(resolve("uniform"), seed, shown=False)
         assert not found.exact
         assert found.low < 0.6708 < found.high < found.low + 0.2
 

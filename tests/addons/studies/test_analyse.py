@@ -7,15 +7,23 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from arena.addons.studies.settings import Ranges, design, read_parameters
+from arena.batch.judging import MISTAKES, Cured, name_mistake
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.store.judge import DISPUTED, MISTAKES
+from arena.store.judge import DISPUTED
+from bench.studies.lessons import WEAK, told
+from bots.apprentice import own_network
+from bots.champion import values_after
+from bots.uniform import bot as uniform
+from engine import Setup, View, play_game
+from tests import ROOT
 from tests.conftest import Arena, Once, run_here, start_command
 from tests.kills import count_judged
 from tests.kit import refused
@@ -125,6 +133,81 @@ def test_a_listed_mistake_is_one_by_two_judges(arena: Arena, folder: Path) -> No
     text = arena("analyse", "run", *QUICK, "--games", "6", "--worst", "2").stdout
     assert f"of {len(again)} that grandmaster judged again," in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+LATE = """from bots.greedy import bot as own
+from engine import TAKE
+
+class bot:
+    def __init__(self, setup):
+        self.own = own(setup)
+
+    def choose(self, view):
+        plays = tuple(one for one in view.legal if one != TAKE)
+        return self.own.choose(view._replace(legal=plays or (TAKE,)))
+"""
+
+
+@pytest.mark.slow
+def test_a_lesson_names_the_mistake_shows_it_and_says_what_its_cure_is_worth(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """In the bot's own lane; where it cannot be wrapped or is another one by now, that is said."""
+    (tmp_path / "late.py").write_text(LATE)
+    (tmp_path / "plain.py").write_bytes((ROOT / "docs" / "examples" / "plain.py").read_bytes())
+    bots = "late=./late.py", "plain=cmd:python3 plain.py"
+    arena("play", *bots, "--against", "greedy", "--pairs", "5", "--out", "run", "-q")
+    words = ("analyse", "run", "late", *QUICK)
+    found = json.loads(arena(*words, "--json").stdout)["lesson"]
+    assert (found["mistake"], found["games"], found["why"]) == ("took too late", 10, "")
+    assert found["loss"] > found["theirs"]
+    assert found["elo_high"] > found["elo"] > found["elo_low"]
+    assert found["cured"] > found["score"]
+    assert len(found["examples"]) == 3
+    assert all("T is" in one and "late plays" in one for one in found["examples"])
+    text = arena(*words).stdout
+    assert f"cured of it: {100 * found['cured']:.1f} % in place of" in text
+    assert max(map(len, text.splitlines())) <= 80
+    text = " ".join(arena("analyse", "run", "plain", *QUICK).stdout.split())
+    assert "is not known: it is a program, and only a Python bot can be wrapped" in text
+    (tmp_path / "late.py").write_text(LATE + "# another one")
+    assert "worth is not known: its source has changed" in " ".join(arena(*words).stdout.split())
+
+
+def test_a_cured_bot_differs_only_in_the_kind_of_mistake() -> None:
+    """A judge that is never sure changes no action, nor what the bot draws."""
+    judge = own_network().scores_in, values_after
+    asked, played = [], []
+
+    class Watched(Cured):
+        """Keeps what it saw and did; its own strategy keeps what it would do."""
+
+        def choose(self, view: View, /) -> int:
+            played.append((view, action := super().choose(view)))
+            return action
+
+    def own(setup: Setup) -> Any:
+        strategy = uniform(setup)
+        return SimpleNamespace(choose=lambda view: asked.append(strategy.choose(view)) or asked[-1])
+
+    def never(setup: Setup) -> Cured:
+        return Cured(setup, uniform(setup), "took too early", *judge, 4 * (9.0,))
+
+    def always(setup: Setup) -> Cured:
+        return Watched(setup, own(setup), "took too early", *judge, 4 * (0.0,))
+
+    plain = play_game(uniform, uniform, seed=3).record
+    assert play_game(never, uniform, seed=3).record == plain
+    assert play_game(always, uniform, seed=3).record != plain
+    both = [(seen, one, other) for one, (seen, other) in zip(asked, played, strict=True)]
+    assert {name_mistake(*one) for one in both if one[1] != one[2]} == {"took too early"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weakness", WEAK)
+def test_a_planted_weakness_is_told_first(weakness: str) -> None:
+    """In one run; the study has the shares."""
+    assert told(weakness, seed=1) == WEAK[weakness][0]
 
 
 @pytest.mark.slow

@@ -1,0 +1,230 @@
+"""Say which kind of mistake costs a bot most, and play the same deals again without it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from statistics import fmean, pstdev
+from typing import Final, NamedTuple, TypeAlias
+
+from arena.entries.draft import ending_of, wrap
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.errors import InputError, shorten
+from arena.executors.local import Executor
+from arena.executors.log import run_log
+from arena.lanes.scratch import scratch_folder
+from arena.runs.judge_games import Ask, judge_again
+from arena.runs.progress_bar import show_progress
+from arena.runs.rerun import resolve_same
+from arena.runs.run import Interrupted
+from arena.statistics.intervals import Estimate
+from arena.store.finished import Game
+from arena.store.judge import describe_decision, name_choice, tell_next
+from arena.tables.losses import Lesson
+from arena.tournament.judged import PARTS, ROLLOUTS, Judged, Recorded
+from arena.tournament.match import GameResult
+from arena.tournament.plan import Plan
+from arena.tournament.schedule import Fixture
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from engine.cards import CHARS
+
+_EXAMPLES: Final = 3  # of twice as many that are judged again
+_CURED: Final = '''\
+"""Plays as {label}, but for one kind of mistake; written by `arena analyse`."""
+
+{imports}
+
+
+def bot(setup: Setup) -> Strategy:
+    """Return the cured strategy."""
+    judge = own_network().scores_in, values_after, {errors}
+    return Cured(setup, {victim}(setup), {mistake!r}, *judge)
+'''
+_IMPORTS: Final = (
+    "from arena.batch.judging import Cured\n"
+    "from bots.apprentice import own_network\n"
+    "from bots.champion import values_after"
+)
+
+
+Costs: TypeAlias = list[list[int]]
+"""What a bot gave away in each game, and its opponent, in units of 1/PARTS."""
+
+
+class Seen(NamedTuple):
+    """A game of a run, as it is named there, and its judged decisions."""
+
+    fixture: Fixture
+    game: Game
+    decisions: Sequence[Judged]
+
+    @property
+    def recorded(self) -> Recorded:
+        """The game in the form for a judge."""
+        return Recorded(self.fixture.name, self.game.record.deal, self.game.record.actions)
+
+
+def teach(
+    bot: str,
+    tournament: Tournament,
+    games: Sequence[Seen],
+    ask: Ask,
+    executor: Executor,
+    *,
+    seed: int = 0,
+    progress: bool = True,
+) -> Lesson | None:
+    """Return the kind of mistake that costs a bot most, and what its cure is worth.
+
+    The bot plays the deals of these games again, in its own lane. Returns None if no kind costs it
+    more than its opponents, and raises Interrupted at Ctrl-C.
+    """
+    costs, own = find_costs(bot, games)
+    if not (worst := find_costliest(costs)):
+        return None
+
+    def is_meant(place: int, one: Judged) -> bool | None:
+        return own.get((place, one.ply)) == worst or None
+
+    recorded, judged = [one.recorded for one in games], [one.decisions for one in games]
+    again = judge_again(recorded, judged, 2 * _EXAMPLES, is_meant, ask, seed)
+    examples = [*_tell(games, again, worst)][:_EXAMPLES]
+    loss, theirs = (sum(cost) / PARTS / len(games) for cost in zip(*costs[worst], strict=True))
+    lesson = Lesson(bot, worst, loss, theirs, examples)
+    try:
+        return _cure(lesson, tournament, games, executor, progress=progress)
+    except InputError as error:
+        return lesson._replace(why=str(error))
+
+
+def find_costs(
+    bot: str, games: Sequence[Seen]
+) -> tuple[Mapping[str, Costs], Mapping[tuple[int, int], str]]:
+    """Return what a bot and its opponents gave away by kind of mistake, by the first judge.
+
+    The second mapping names the bot's own decisions, by the place of the game and the ply.
+    """
+    costs, own = dict[str, Costs](), dict[tuple[int, int], str]()
+    for place, (_, game, decisions) in enumerate(games):
+        for one in decisions:
+            if one.best == one.action:
+                continue
+            mistake = name_choice(game.record.deal, game.record.actions, one)
+            is_other = game.seats[STANDARD.seat_at(one.ply)] != bot
+            costs.setdefault(mistake, [[0, 0] for _ in games])[place][is_other] += one.loss
+            if not is_other:
+                own[place, one.ply] = mistake
+    return costs, own
+
+
+def find_costliest(costs: Mapping[str, Costs]) -> str:
+    """Return the kind of mistake that surely costs a bot most beside its opponents, "" if none.
+
+    What the judge itself gets wrong, it finds in both, so that the difference has nothing of it.
+    The lower end of the interval counts where it is above 0 for any, because the largest of noisy
+    sums is often noise; otherwise the mean does.
+
+    >>> find_costliest({"gave a city": [[5, 1], [4, 0]], "took too late": [[30, 0], [0, 9]]})
+    'gave a city'
+    """
+    gaps = {mistake: [own - theirs for own, theirs in some] for mistake, some in costs.items()}
+    means = {mistake: fmean(some) for mistake, some in gaps.items() if sum(some) > 0}
+    ends = {
+        mistake: mean - 2 * pstdev(gaps[mistake]) / len(gaps[mistake]) ** 0.5
+        for mistake, mean in means.items()
+    }
+    ranked = ends if max(ends.values(), default=0) > 0 else means
+    return max(ranked, key=ranked.__getitem__, default="")
+
+
+def _tell(games: Sequence[Seen], again: Sequence[Sequence[Judged]], mistake: str) -> Iterator[str]:
+    """Yield the costliest mistakes of a kind by two judges, each with what followed."""
+    both = [(one, seen) for seen, rows in zip(games, again, strict=True) for one in rows]
+    for one, seen in sorted(both, key=lambda two: (-two[0].loss, two[1].fixture.name, two[0].ply)):
+        game = seen.recorded
+        if describe_decision(game.deal, game.actions, one) == mistake:
+            better = f"{CHARS[one.best]} is {100 * one.loss / PARTS:.1f} better"
+            moves = tell_next(game, one.ply, seen.game.seats)
+            yield f"  {game.name} ply {one.ply}, {better}: {moves}"
+
+
+def _cure(
+    lesson: Lesson,
+    tournament: Tournament,
+    games: Sequence[Seen],
+    executor: Executor,
+    *,
+    progress: bool,
+) -> Lesson:
+    """Return a lesson with what its cure gained; raises InputError for a bot without a cure."""
+    import pandas as pd
+
+    from arena.differences.paired import PairedGame, make_differences
+
+    bot, played = lesson.bot, {one.fixture: one.game for one in games}
+    met = {label for fixture in played for label in fixture.labels} - {bot}
+    entries = [resolve_same(one) if one.label in met else one for one in tournament.entries]
+    entries = [_wrap(one, lesson.mistake) if one.label == bot else one for one in entries]
+    rows = []
+    cured = replace(tournament, entries=entries)
+    for fixture, new in _play(cured, played, executor, progress=progress):
+        is_first, old = fixture.pairing.bot == bot, played[fixture]
+        if new.fault and (new.winner == 1) == is_first:
+            raise InputError(f"wrapped, it fails: {shorten(new.fault.message)}")
+        scores = new.score if is_first else 1 - new.score, float(old.winner == bot)
+        if not new.fault:
+            was = 0.5 if old.winner is None else scores[1]
+            at = fixture.pairing[is_first], fixture.pair, fixture.seat
+            rows.append(PairedGame(*at, scores[0], was, new.win_type, old.win_type, None))
+    if not rows:
+        raise InputError("its opponents have failed in all these games")
+    total = make_differences(pd.DataFrame(rows, columns=PairedGame._fields)).iloc[0]
+    elo = Estimate(*(float(total[name]) for name in ("elo", "elo_low", "elo_high")))
+    return lesson._replace(
+        games=len(rows), score=float(total["old"]), cured=float(total["new"]), elo=elo
+    )
+
+
+def _wrap(entry: Entry, mistake: str) -> Entry:
+    """Return a bot of a run with a cure, in its own lane; raises InputError if it has none."""
+    own = resolve_same(entry)
+    if own.command:
+        raise InputError("it is a program, and only a Python bot can be wrapped")
+    errors = tuple(error / PARTS for error in ROLLOUTS)
+    content = wrap(own, _CURED, _IMPORTS, mistake=mistake, errors=errors)
+    with scratch_folder() as folder:
+        file = folder / f"cured{ending_of(content)}"
+        file.write_bytes(content)
+        return resolve(str(file), own.label, lane=own.lane, needs=own.needs)
+
+
+def _play(
+    tournament: Tournament, wanted: Mapping[Fixture, Game], executor: Executor, *, progress: bool
+) -> Iterator[tuple[Fixture, GameResult]]:
+    """Yield the results of the wanted games, played by this tournament's bots."""
+    pairings = tournament.pairings
+    pairs = [[one.pair for one in wanted if one.pairing == pairing] for pairing in pairings]
+    missing = [[range(min(some), max(some) + 1)] if some else [] for some in pairs]
+    plan = Plan(missing, Strikes(pairings, tournament.most_pairs, most=sys.maxsize))
+    done, most = 0, 2 * sum(len(part) for some in missing for part in some)
+    with (
+        run_log(None) as log,
+        show_progress(most, log=log.terminal, shown=progress) as bar,
+        closing(executor.play(plan, tournament, log)) as chunks,
+    ):
+        try:
+            for played in chunks:
+                plan.learn(played.check())
+                done += len(played.results)
+                bar.add(len(played.results))
+                for result in played.results:
+                    fixture = Fixture(pairings[played.chunk.pairing], result.pair, result.seat)
+                    if fixture in wanted:
+                        yield fixture, result
+        except KeyboardInterrupt:
+            raise Interrupted(done, most, "played with the cure, and not kept") from None

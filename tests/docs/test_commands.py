@@ -297,6 +297,24 @@ def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
+LADDER = dict(re.findall(r"^\| `(\w+)` \| (\d+) ", PAGES["docs/ladder.md"], re.MULTILINE))
+
+
+def test_an_elo_above_a_bot_of_the_ladder_is_that_of_the_ladder() -> None:
+    """In whatever page it stands."""
+    said = [
+        found
+        for text in PAGES.values()
+        for found in re.findall(
+            r"`(?:bots/)?(\w+)(?:\.py)?`[^.]*(?:\.py)?[^.]* about (\d+) Elo above `(\w+)`",
+            " ".join(text.split()),
+        )
+    ]
+    assert said
+    for bot, elo, other in said:
+        assert int(LADDER[bot]) - int(LADDER[other]) == int(elo), (bot, other)
+
+
 @pytest.mark.study
 def test_the_search_and_the_last_test_say_what_stands_there(tmp_path: Path) -> None:
     """The setting that `arena tune` finds and its gain; the lead over `greedy` and the pairs."""

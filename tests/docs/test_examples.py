@@ -150,7 +150,7 @@ def test_the_learned_bot_is_that_of_its_page() -> None:
 def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
     """It chooses without knowing the hand that the opponent holds."""
     text = (EXAMPLES / "rollouts.py").read_text()
-    blocks = dict(markdown.named((ROOT / "docs" / "searching.md").read_text(), "python"))
+    blocks = dict(markdown.named((ROOT / "docs" / "rollouts.md").read_text(), "python"))
     assert blocks["rollouts.py"] == text
     assert len(text.splitlines()) <= 40
     made = resolve(str(EXAMPLES / "rollouts.py"), params={"worlds": 8}).create
@@ -160,6 +160,18 @@ def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
         for seats in ((made, timing.bot), (timing.bot, made))
     ]
     assert sum(won) > 4
+
+
+@pytest.mark.study
+def test_the_score_of_rollouts_is_that_of_its_page(arena: Arena, tmp_path: Path) -> None:
+    """With its interval, from the pairs that the page plays."""
+    page = (ROOT / "docs" / "rollouts.md").read_text()
+    words = "--pairs", "25", "--seed", "1", "--out", "out"
+    assert f"arena play ./rollouts.py apprentice {' '.join(words[:4])}\n" in page
+    assert arena("play", str(EXAMPLES / "rollouts.py"), "apprentice", *words).returncode == 0
+    (row,) = (r for r in csv_rows(tmp_path / "out" / "head_to_head.csv") if r["bot"] == "rollouts")
+    score, low, high = (100 * float(row[name]) for name in ("score", "score_low", "score_high"))
+    assert f"{score:.0f} % ({low:.0f}..{high:.0f}) against `apprentice`" in page
 
 
 EXAMPLE = ROOT / "docs" / "examples" / "language_model.py"

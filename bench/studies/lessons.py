@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import arena
 from arena.batch.lockstep import Lockstep
@@ -38,7 +38,7 @@ class Weak:
     """Plays as `apprentice` but for the actions that its weakness leaves out."""
 
     def __init__(self, setup: Setup, weakness: str) -> None:
-        self.own = apprentice(setup)
+        self.own: Any = apprentice(setup)
         self.leaves_out = WEAK[weakness][-1]
 
     def choose(self, view: View, /) -> Action:
@@ -60,7 +60,7 @@ def told(weakness: str, seed: int) -> str:
     """Return the kind of mistake that a bot with a weakness is told first."""
     pairs = WEAK[weakness][1]
     spec = f"{__name__}(weakness={weakness!r})"
-    bots = [("weak", spec), OPPONENT]
+    bots: list[Any] = [("weak", spec), OPPONENT]
     results = arena.run(bots, pairs=pairs, seed=seed, lane="inproc", workers=1, progress=False)
     games = [
         (Fixture(Pairing("weak", OPPONENT), pair, seat), results.game("weak", OPPONENT, pair, seat))

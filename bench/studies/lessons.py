@@ -44,7 +44,8 @@ class Weak:
     def choose(self, view: View, /) -> Action:
         """Return the allowed action with the highest score."""
         allowed = [one for one in view.legal if not self.leaves_out(view, one)] or [*view.legal]
-        if (action := self.own.choose(view)) in allowed:
+        action: Action = self.own.choose(view)
+        if action in allowed:
             return action
         games = Lockstep.from_view(view, [sample_hand(view, Random(0))])
         scores = self.own.scores(games)[0]

@@ -204,9 +204,9 @@ def test_a_cured_bot_differs_only_in_the_kind_of_mistake() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weakness", WEAK)
-def test_a_planted_weakness_is_told_first(weakness: str) -> None:
-    """In one run; the study has the shares."""
+def test_a_planted_weakness_is_told_first() -> None:
+    """The larger one, in one run; the study has the shares of both."""
+    (_, weakness) = WEAK
     assert told(weakness, seed=1) == WEAK[weakness][0]
 
 

@@ -129,7 +129,7 @@ class StopsAfterARound:
 def test_a_run_that_is_stopped_between_rounds_is_not_finished(tmp_path: Path) -> None:
     """All games of its rounds so far are there; the same run goes on to its end."""
     bots = [resolve("greedy"), resolve("other=greedy")]
-    until = Tournament("until", 1, 2, bots, STANDARD, stop=Until("resolved", 6))
+    until = Tournament("until", 1, 2, bots, STANDARD, stop=Until(5.0, 6))
     with pytest.raises(Interrupted):
         run(until, StopsAfterARound(), RunFolder(tmp_path / "cup"), QUIET)
     assert (arena.open(tmp_path / "cup").played, arena.open(tmp_path / "cup").finished) == (

@@ -32,7 +32,7 @@ def test_single_games_have_the_intervals_of_independent_games() -> None:
     assert rated.units == (0, 40)
     both = rated.tables.frame("head_to_head").set_index("bot").loc["a"]
     assert (both["games"], both["score"]) == (40, 1.0)
-    rated = rate_lists([listed(*[("a", "b", "a")] * 300, *[("b", "a", "b")] * 100)], "b=1500")
+    rated = rate_lists([listed(*[*[("a", "b", "a")] * 3, ("b", "a", "b")] * 100)], "b=1500")
     both = rated.tables.frame("head_to_head").set_index("bot").loc["a"]
     centre, half = 0.75 + Z95**2 / 800, Z95 * math.sqrt(0.75 * 0.25 / 400 + (Z95 / 800) ** 2)
     wilson = [(centre + side * half) / (1 + Z95**2 / 400) for side in (-1, 1)]

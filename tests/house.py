@@ -27,14 +27,14 @@ FLAT = (
 
 BUDGET = {
     "files": 235,
-    "lines of code": 30_600,
-    "lines of imports": 4400,
-    "lines of JavaScript, CSS and HTML": 2840,
-    "lines of tests/": 58_700,
-    "lines of bench/": 7400,
-    "bytes of docs/": 330_000,
-    "commands and subcommands": 35,
-    "options": 215,
+    "lines of code": 29_600,
+    "lines of imports": 4360,
+    "lines of JavaScript, CSS and HTML": 2770,
+    "lines of tests/": 56_150,
+    "lines of bench/": 7380,
+    "bytes of docs/": 317_500,
+    "commands and subcommands": 34,
+    "options": 213,
 }
 """What the whole has at most. It only falls: what is new has its room where something has left."""
 

@@ -71,13 +71,6 @@ EXHIBITS: Final = (
         "results/patience/report.html",
     ),
     Exhibit(
-        "An ablation",
-        "What the bonus for a set is worth: the same bots and deals with and without it.",
-        ("arena ablate quickstart --rule set_bonus=0 --pairs 100 --quiet --out results/no-sets",),
-        "results/no-sets/report.html",
-        "*/report.html",
-    ),
-    Exhibit(
         "A league",
         "Bots that come at any time, after a round. The times of submission are made up here.",
         (

@@ -14,7 +14,6 @@ from arena.errors import InputError, naming
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
-from arena.store.columns import Columns
 from arena.store.csv_files import Timings, fault_rows, parse_timings
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
@@ -171,6 +170,8 @@ class Results:
         from arena.store.csv_files import make_timings
 
         if isinstance(self._timings, bytes):
+            from arena.store.columns import Columns
+
             return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
         return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))
 

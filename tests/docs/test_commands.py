@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -218,33 +218,17 @@ def a_comparison_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> No
         assert "ply " in markdown.run(shlex.join([*words, game]), folder).stdout
 
 
-def _simulated() -> Iterator[tuple[float, float, list[str]]]:
-    """Yield the true Elo, elo1 and all cells of each simulated row."""
-    for line in re.findall(r"^\| (?:near|far) \|.*\|$", STUDIES, re.MULTILINE):
-        cells = line.strip("|").split("|")
-        yield float(cells[1]), float(cells[2]), cells
-
-
 def test_the_figures_are_those_of_the_study() -> None:
-    """Errors and mean pairs of tests of 0 against 15 points."""
-    rows = {
-        elo: re.findall(rf"^\| far \| {elo} \| 15 \| none \|(.*)\|$", STUDIES, re.MULTILINE)[0]
-        for elo in (0, 15, 30, 60)
-    }
-    better, not_better, *_ = (float(cell.strip(" %")) for cell in rows[0].split("|")[:2])
+    """Wrong verdicts and mean pairs of tests that are looked at after each pair."""
+    section = " ".join(STUDIES.split("## Comparisons that stop: arena compare")[1].split())
+    form = r"(\d+)(?: pairs)? \((near|far), (\d+) of (\d+): ([\d.]+) %"
+    rows = re.findall(form, section.partition("Tests of 0")[0])
+    assert len(rows) == 5
     words = " ".join(PAGES["docs/compare.md"].split())
-    assert f"wrong in {better} % at 0" in words
-    assert f"and in {rows[15].split('|')[1].strip(' %')} % at 15" in words
-    for elo in rows:
-        assert rows[elo].split("|")[2].strip() in PAGES["docs/compare.md"]
-    assert not_better > 90
-    wrong = [
-        float(cells[4 + (elo > 0)].strip(" %"))
-        for elo, elo1, cells in _simulated()
-        if elo <= 0 or elo >= elo1
-    ]
-    assert len(wrong) > 20
-    assert f"worst of all rows of 1,000 has {max(wrong)} %" in words
+    for pairs, how, elo, _, better in rows:
+        assert re.search(rf"\b{pairs}\b", words)
+        wrong = float(better) if elo == "0" else 100 - float(better)
+        assert how == "far" or f"in {wrong:.1f} % at {elo}" in words
     assert max(len(line) for line in PAGES["docs/compare.md"].splitlines() if "|" not in line) <= 99
 
 

@@ -317,4 +317,5 @@ def test_a_refusal_names_the_file_that_its_owner_knows(
     monkeypatch.setattr(submission, "run_check", fail)
     with a_league(tmp_path / "club") as league, pytest.raises(Refused) as raised:
         league.desk.submit(str(write_bot(tmp_path)), "ann", "Ann")
-    assert str(raised.value) == ("the check failed: imports: line 1 of ann.py, line 2 of ann.py")
+    said = "the check failed: imports: line 1 of ann.py, line 2 of ann.py"
+    assert str(raised.value).partition(";")[0] == said

@@ -43,7 +43,7 @@ REFUSED = {
     "forks": rf"started more than 32 processes.*|exit status \d.*|{LONG}.*",
     "controls": r"exit status 3 \| a\\x1b\[2Jb",
     "litters": r"the zip has more than 1,000 files",
-    "hoards": r"exit status -?\d+.*",
+    "hoards": rf"exit status -?\d+.*|{LONG}.*",
     "connects": r"exit status 1 .*OSError: .*",
     "forges": r"the zip is damaged: .*",
     "rubbish": r"not an answer: .*",

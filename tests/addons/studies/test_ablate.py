@@ -32,7 +32,7 @@ from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate, Ints
-from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder, locate
+from arena.store.folder import MANIFEST, TABLES, RunFolder, locate
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tables.table_columns import ABLATION
@@ -277,7 +277,7 @@ def games(folder: Path) -> Iterator[tuple[str, str]]:
 @pytest.mark.slow
 def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     """The base has the bytes of a run without changes, and each of them can be verified."""
-    assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *REPORTS, *NAMES])
+    assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *NAMES])
     run(CUP_BOTS, HERE, RunFolder(tmp_path / "plain"), QUIET)
     for name in (MANIFEST, *TABLES):
         base, plain = (locate(folder, name) for folder in (out / "base", tmp_path / "plain"))

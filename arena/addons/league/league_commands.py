@@ -103,7 +103,7 @@ def host(
             say(f"{league.now():%Y-%m-%d %H:%M:%SZ} {text}")
 
         where = "" if once else _serve(opened, folder, port, address)
-        tell(f"{folder}: hand in {where}or in {folder}/inbox/; Ctrl-C stops it")
+        tell(f"{folder}: submit {where}in {folder}/inbox/; Ctrl-C stops it")
         how: dict[str, Any] = {"rests": rest, "checks": venue.workers or count_cores()}
         how |= {"rounds": 1 if once else None, "whole": once}
         try:
@@ -130,7 +130,7 @@ def _serve(opened: ExitStack, folder: Path, port: int | None, address: str) -> s
     url, _ = opened.enter_context(serving(folder, _PORT if port is None else port, address))
     if address != _HERE:
         say("warning: without a proxy with TLS, tokens can be read on the way", err=True)
-    return f"at {url} "
+    return f"at {url} or "
 
 
 @league.command(cls=Command)

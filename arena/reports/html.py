@@ -23,7 +23,6 @@ from arena.reports.blocks import (
     Section,
     Table,
     read_sentence,
-    to_markdown,
     write_cell,
 )
 from arena.reports.drawing import Chart, draw, strip, swatch, write_ticks
@@ -219,13 +218,6 @@ def _data(report: Report) -> dict[str, Any]:
         "swatch": swatch,
         "write_ticks": write_ticks,
     }
-
-
-def write_reports(path: Path, report: Report) -> None:
-    """Write report.html and report.md into a folder, and renew the list of runs beside it."""
-    write_text(path / REPORT_HTML, to_html(report))
-    write_text(path / REPORT_MARKDOWN, to_markdown(report))
-    renew_index(path)
 
 
 MOST_BYTES: Final = 100_000

@@ -7,7 +7,7 @@ imported where somebody asks for a DataFrame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -101,12 +101,6 @@ def is_known(cells: Cells) -> Flags:
     if cells.dtype.kind == "O":
         return np.array([cell is not None for cell in cells.tolist()], np.bool_)
     return np.asarray(cells != EMPTY)
-
-
-def is_in(cells: Cells, values: Collection[Any]) -> Flags:
-    """Return which cells are one of these values."""
-    of = frozenset(values)
-    return np.array([cell in of for cell in cells.tolist()], np.bool_)
 
 
 def is_first(cells: Cells) -> Flags:

@@ -409,8 +409,7 @@ CANDIDATES: Final = list_columns("""
     candidates.csv
     candidate | Candidate | text | The setting by its number; the best one is first.
     setting | Setting | code | The values of the parameters that are tuned.
-    rungs | Rungs | count | The rungs on which it has played.
-    pairs | Pairs | count | Pairs that it has played on these.
+    pairs | Pairs | count | Pairs that it has played; the longer it stayed, the more.
     score | Score | share | Its score in them; it was chosen by these games.
     fault | Fault | text | Its first fault, which dropped it.
     """)

@@ -77,6 +77,25 @@ class Sprt(
             raise ValueError(f"elo1: {self.elo1:g} is not above elo0, {self.elo0:g}")
 
 
+class Halving(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="halving", tag_field="kind"
+):
+    """Drop the worse half of the challengers after each round, until one is left.
+
+    `budget` is the number of pairs of all rounds, and no pairing plays more than `max_pairs`.
+    """
+
+    rounds: ClassVar[str] = "arena.tournament.halving_rounds:HalvingRounds"
+    chooses_pairings: ClassVar[bool] = True
+
+    budget: Pairs
+    max_pairs: Pairs
+
+    def most_games(self, _pairings: int, *, paired: bool) -> int:  # noqa: ARG002
+        """Return the greatest number of games."""
+        return 2 * self.budget
+
+
 def make_until(
     target: TargetWord | float | None, pairs: int, max_pairs: int | None
 ) -> Until | None:
@@ -128,4 +147,4 @@ def _is_number(value: Any) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
-Stop: TypeAlias = Until | Sprt
+Stop: TypeAlias = Until | Sprt | Halving

@@ -1,17 +1,15 @@
 """Find good parameters of a bot by successive halving, then test the best ones on fresh deals.
 
-Each rung is a run in a folder of its own, in which the settings that are left meet the same bots on
-the same deals; the better half stays for the next one, with twice the deals. The comparison at the
-end is a run, too. So a search that was stopped goes on as runs do.
-
-Source: Karnin, Koren and Somekh, Almost Optimal Exploration in Multi-Armed Bandits, 2013.
+The search is a run: settings of the bot are the challengers of a gauntlet, of which the better half
+goes on after each round. The comparison is a run in a folder below it. So a search that was stopped
+goes on as runs do.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -46,14 +44,14 @@ from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run
 from arena.store.csv_files import replace_rows
-from arena.store.database import NAME
 from arena.store.folder import RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
 from arena.tables.table_columns import CANDIDATES
 from arena.tournament import keys
+from arena.tournament.halving_rounds import count_halvings
 from arena.tournament.sprt_rounds import as_comparison, folder_word
-from arena.tournament.stop import make_sprt
+from arena.tournament.stop import Halving, make_sprt
 from arena.tournament.tournament import Tournament
 from engine.errors import show
 from engine.seeds import stream
@@ -61,21 +59,19 @@ from engine.seeds import stream
 if TYPE_CHECKING:
     import pandas as pd
 
-RUNGS: Final = "rungs"
 PROOF: Final = "proof"
 _STARTERS: Final = (32, 64, 128)  # settings at most, by the number of parameters
-_LEAST_DEALS: Final = 4  # of a setting on the first rung, against each opponent
+_LEAST_DEALS: Final = 4  # of a setting in the first round, against each opponent
 _MOST_LABEL = 60
 _SHOWN = 5  # settings in the terminal
 
 
 @dataclass
 class Candidate:
-    """A setting that is tried: its rungs, games and points so far, and its first fault."""
+    """A setting that is tried: its games and points so far, and its first fault."""
 
     label: str
     setting: Setting
-    rungs: int = 0
     games: int = 0
     points: float = 0.0
     fault: str = ""
@@ -89,7 +85,7 @@ class Candidate:
     def cells(self) -> tuple[Any, ...]:
         """Its row of candidates.csv."""
         score = round(self.score, 4) if self.games else None
-        return self.label, describe(self.setting), self.rungs, self.games // 2, score, self.fault
+        return self.label, describe(self.setting), self.games // 2, score, self.fault
 
 
 class TuningPlan(NamedTuple):
@@ -115,20 +111,20 @@ class TuningPlan(NamedTuple):
         return f"tune-{folder_word(self.bot.label)}"
 
     def begin(self) -> list[Candidate]:
-        """Return the candidates of the first rung."""
+        """Return the candidates of the first round."""
         wanted = count_starters(self.parameters, self.budget // self.base.panel)
         settings = design(self.parameters, wanted, self.base.seed)
         return [Candidate(f"candidate-{n}", one) for n, one in enumerate(settings, 1)]
 
-    def rung(self, number: int, candidates: Sequence[Candidate], deals: int) -> Tournament:
-        """Return the tournament of a rung, whose seed and therefore deals are its own."""
+    def search(self, candidates: Sequence[Candidate]) -> Tournament:
+        """Return the tournament of the search, whose deals are not those of the comparison."""
+        entries = [self._entry(one.label, one.setting) for one in candidates]
         return dataclasses.replace(
             self.base,
-            name=f"rung-{number:02}",
-            seed=stream(self.base.seed, "tune", "rung", number).getrandbits(63),
-            pairs=deals,
-            entries=[*(self._entry(*at) for at in _named(candidates)), *self.base.entries[1:]],
-            paired=len(candidates) > 1,
+            seed=stream(self.base.seed, "tune").getrandbits(63),
+            entries=[*entries, *self.base.entries],
+            paired=True,
+            stop=Halving(self.budget, self.budget // self.base.panel),
         )
 
     def comparison(self, best: Setting) -> Tournament:
@@ -145,23 +141,11 @@ class TuningPlan(NamedTuple):
         return dataclasses.replace(self.bot, label=label, params={**self.bot.params, **setting})
 
 
-def _named(candidates: Iterable[Candidate]) -> Iterator[tuple[str, Setting]]:
-    return ((one.label, one.setting) for one in candidates)
-
-
-def count_rungs(settings: int) -> int:
-    """Return how often so many settings are halved until one is left.
-
-    >>> [count_rungs(settings) for settings in (2, 21, 32, 33)]
-    [1, 5, 5, 6]
-    """
-    return (settings - 1).bit_length()
-
-
 def count_starters(parameters: Sequence[Parameter], deals: int) -> int:
     """Return how many settings so many deals against each opponent allow, 0 if not two."""
     most = min(_STARTERS[len(parameters) - 1], count_settings(parameters))
-    fitting = (n for n in range(most, 1, -1) if deals >= n * _LEAST_DEALS * count_rungs(n))
+    least = {n: (n + 1) * _LEAST_DEALS * count_halvings(n) for n in range(most, 1, -1)}
+    fitting = (n for n in least if deals >= least[n])
     return next(fitting, 0)
 
 
@@ -171,7 +155,7 @@ def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None
     Without `proof`, the comparison may have as many pairs as the search.
     """
     tuning = TuningPlan(base, read_parameters(ranges), budget, budget if proof is None else proof)
-    least = 2 * _LEAST_DEALS * base.panel
+    least = 3 * _LEAST_DEALS * base.panel
     if budget < least:
         raise InputError(f"budget: {counted(budget, 'pair')}, and it takes {least:,} at least")
     if tuning.proof < base.panel:
@@ -181,27 +165,7 @@ def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None
 
 def prepare_tuning(tuning: TuningPlan) -> None:
     """Raise InputError if a bot does not load, or does not take the parameters."""
-    first = tuning.rung(1, tuning.begin(), 1)
-    prepare(dataclasses.replace(first, entries=[*first.entries, tuning.bot]), strict=True)
-
-
-def halve(
-    candidates: Sequence[Candidate],
-    deals: int,
-    play: Callable[[int, Sequence[Candidate], int], object],
-) -> None:
-    """Play rungs until one candidate is left, which then has the most rungs and the best score.
-
-    `play` receives the number of the rung, its candidates and their deals, and adds what they
-    score; `deals` are those of all rungs and candidates together. One with a fault is dropped.
-    """
-    rungs = count_rungs(len(candidates))
-    left, number = [*candidates], 0
-    while number < rungs and (number == 0 or len(left) > 1):
-        number += 1
-        play(number, left, max(1, deals // rungs // len(left)))
-        sound = [one for one in left if not one.fault]
-        left = sorted(sound, key=lambda one: -one.score)[: (len(left) + 1) // 2]
+    prepare(tuning.search(tuning.begin()), strict=True)
 
 
 class Tuning:
@@ -282,12 +246,10 @@ class Tuning:
         ]
         if not self.is_better:
             lines.append(f"nothing was found that is surely better than {self.plan.bot.label}")
-        lines.append("  rungs   pairs   score   setting")
+        lines.append("  pairs   score   setting")
         for one in self.tried[:_SHOWN]:
             score = f"{100 * one.score:.1f} %"
-            lines.append(
-                f"  {one.rungs:>5} {one.games // 2:>7} {score:>8}  {describe(one.setting)}"
-            )
+            lines.append(f"  {one.games // 2:>5} {score:>8}  {describe(one.setting)}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -302,61 +264,44 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:
     Raises what `run` raises, InputError for a folder of something else, and ArenaError if all
     settings or an opponent fail; Interrupted counts all games of the folder.
     """
-    _check_folder(path)
+    proven = path / PROOF
     if how.fresh:
-        for store in [*path.glob(f"{RUNGS}/*/{NAME}"), *path.glob(f"{PROOF}/{NAME}")]:
-            RunFolder(store.parent).clear()
+        RunFolder(path).clear()
+        RunFolder(proven).clear()
         (path / CANDIDATES.file).unlink(missing_ok=True)
-    candidates, games = tuning.begin(), [0, 0]
-
-    def play(number: int, left: Sequence[Candidate], deals: int) -> None:
-        how.tell(f"rung {number}: {counted(len(left), 'setting')}, {counted(deals, 'deal')} each")
-        tournament, place = tuning.rung(number, left, deals), path / RUNGS / f"{number:02}"
-        of_rung = play_games(tournament, executor, RunFolder(place), how.shown)
-        games[:] = [sum(both) for both in zip(games, of_rung, strict=True)]
-        _count(tournament, place, left)
-
+    candidates = tuning.begin()
+    search = tuning.search(candidates)
     try:
         with open_executor(how.venue) as executor:
-            halve(candidates, tuning.budget // tuning.base.panel, play)
-            candidates.sort(key=lambda one: (bool(one.fault), -one.rungs, -one.score))
-            place = RunFolder(path / PROOF)
-            proof = run(tuning.comparison(candidates[0].setting), executor, place, how.shown)
+            played, kept = play_games(search, executor, RunFolder(path), how.shown)
+            _count(search, path, candidates)
+            candidates.sort(key=lambda one: (bool(one.fault), -one.games, -one.score))
+            best = tuning.comparison(candidates[0].setting)
+            proof = run(best, executor, RunFolder(proven), how.shown)
     except Interrupted:
-        kept = sum(map(count_kept, [*path.glob(f"{RUNGS}/*"), path / PROOF]))
+        kept = count_kept(path) + count_kept(proven)
         most = 2 * (tuning.budget + 2 * tuning.proof)
         raise Interrupted(kept, most, at_most=True) from None
     assert proof.comparison is not None
     rows = [one.cells for one in candidates]
     replace_rows(path / CANDIDATES.file, CANDIDATES.names, rows)
-    found = Comparison(proof.comparison, open_run(path / PROOF))
-    both = games[0] + proof.played, games[1] + proof.kept
-    return Tuning(tuning, candidates, found, both)
-
-
-def _check_folder(path: Path) -> None:
-    """Raise InputError unless a folder is empty or holds a tuning."""
-    try:
-        names = {entry.name for entry in path.iterdir()} if path.exists() else set()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if names and RUNGS not in names:
-        old = "tune.json" in names  # of version 1
-        what = "a tuning that only version 1 goes on with" if old else "other files and no tuning"
-        raise InputError(f"{path}: holds {what}; choose a new folder")
+    found = Comparison(proof.comparison, open_run(proven))
+    return Tuning(tuning, candidates, found, (played + proof.played, kept + proof.kept))
 
 
 def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate]) -> None:
-    """Add the games of a rung to its candidates, without those that an opponent has forfeited.
+    """Count the games of the candidates, without those that an opponent has forfeited.
 
-    Raises ArenaError if an opponent forfeited all its games, or no candidate is left.
+    Raises ArenaError if an opponent forfeited all its games, or every candidate has a fault.
     """
     panel = tournament.panel
     sound: set[int] = set()
     with closing(Store(RunFolder(place).store)) as store:
         for number, result in store.results():
-            if result.fault is None or result.winner != 0:
+            is_sound = result.fault is None or result.winner != 0
+            if is_sound:
                 sound.add(number % panel)
+            if is_sound and number // panel < len(candidates):
                 one = candidates[number // panel]
                 one.games, one.points = one.games + 1, one.points + result.score
         faults = find_first_faults(store, tournament, place)
@@ -368,7 +313,7 @@ def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate])
         if number not in sound:
             raise ArenaError(f"{label}, an opponent, fails: {said[label]}")
     for one in candidates:
-        one.rungs, one.fault = one.rungs + 1, said.get(one.label, "")
+        one.fault = said.get(one.label, "")
     if all(one.fault for one in candidates):
         raise ArenaError(f"every setting fails: {candidates[0].label}: {candidates[0].fault}")
 

@@ -12,11 +12,8 @@ import pytest
 
 from arena.addons.studies.tuning import (
     PROOF,
-    RUNGS,
-    Candidate,
     Tuning,
     TuningPlan,
-    halve,
     make_tuning,
     search_parameters,
 )
@@ -26,6 +23,9 @@ from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
 from arena.store.reader import read_run
 from arena.tables.table_columns import CANDIDATES
+from arena.tournament.halving_rounds import HalvingRounds
+from arena.tournament.rounds import Counts, add
+from arena.tournament.stop import Halving
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.studies.test_ablate import Stops
@@ -67,50 +67,54 @@ def content(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names}
 
 
-@pytest.mark.parametrize("deals", [8, 100, 1000])
-def test_each_rung_halves_the_settings_within_the_budget(deals: int) -> None:
-    """The best one is found where scores are exact; a fault drops a setting at once."""
-    candidates = [Candidate(f"{n}", {"n": n}) for n in range(13)]
-    rungs: list[tuple[int, int]] = []
+@pytest.mark.parametrize("budget", [448, 1000])
+def test_each_round_halves_the_settings_within_the_budget(budget: int) -> None:
+    """The best one is found where scores are exact; a bot that is out leaves at once."""
+    made = tuning("greedy", ("patience=0..12",), "uniform", "denier", budget=1000)
+    candidates = made.begin()
+    search = made.search(candidates)
+    assert len(candidates) == 13
+    rounds = HalvingRounds(search, Halving(budget, budget))
+    counts: dict[int, Counts] = {}
+    sizes, pairs = [], 0
+    for number in range(5):
+        ranges = rounds.next(number, counts, {"candidate-13"} if number else ())
+        sizes.append(len(ranges) // 2 - 1 if ranges else 0)
+        for pairing, first, end in ranges:
+            bot, opponent = divmod(pairing, 2)
+            assert first == sum(counts.get(pairing, ()))  # without a gap
+            score = bot if opponent == 0 else 6  # of 13
+            more = [(end - first) * (score == place) for place in range(14)]
+            counts[pairing] = add(counts.get(pairing, (0,) * 14), tuple(more))
+            pairs += end - first
+    assert sizes == [13, 7, 4, 2, 0]
+    assert budget / 2 < pairs <= budget
+    best = max(range(13), key=lambda bot: (sum(counts[2 * bot]), bot))
+    assert candidates[best].label == "candidate-12"
+    assert sum(counts[2 * 12]) == sum(counts[0])  # those of the first round only
 
-    def exactly(_number: int, left: list[Candidate], each: int) -> None:
-        rungs.append((len(left), each))
-        for one in left:
-            one.games, one.points = one.games + each, one.points + each * one.setting["n"]
-            one.rungs, one.fault = one.rungs + 1, "late" * (one.setting["n"] == 12)
 
-    halve(candidates, deals, exactly)
-    assert [count for count, _ in rungs] == [13, 7, 4, 2]
-    assert sum(count * each for count, each in rungs) <= max(deals, 26)
-    assert max(candidates, key=lambda one: (not one.fault, one.rungs, one.score)).label == "11"
-    assert candidates[12].rungs == 1
-
-
-def test_all_candidates_of_a_rung_meet_the_same_deals_which_are_those_of_no_other(
-    out: Path,
-) -> None:
-    """With the same luck; rungs and the proof have deals of their own, and pairs grow."""
-    seen: set[object] = set()
-    sizes = []
-    for place in [*sorted((out / RUNGS).iterdir()), out / PROOF]:
+def test_all_settings_meet_the_same_deals_which_are_not_those_of_the_comparison(out: Path) -> None:
+    """With the same luck; those that stay longer play more pairs."""
+    draws = []
+    for place in (out, out / PROOF):
         tournament, store = read_run(place)
-        with closing(store):
-            panel, pairs = tournament.panel, tournament.pairs
-            draws = [
-                [tournament.draw(tournament.fixture(n, pair, 0)) for pair in range(min(pairs, 4))]
-                for n in range(len(tournament.pairings))
+        store.close()
+        panel = tournament.panel
+        draws.append(
+            [
+                [tournament.draw(tournament.fixture(number, pair, 0)) for pair in range(4)]
+                for number in range(0, len(tournament.pairings), panel)
             ]
-        sizes.append((len(tournament.entries) - panel, pairs))
-        for opponent in range(panel):
-            of_each = draws[opponent::panel]
-            assert of_each == of_each[:1] * len(of_each)
-            deals = {draw.deal for draw in of_each[0]}
-            assert not seen & deals
-            seen |= deals
-    *rungs, (compared, _) = sizes
-    assert compared == 2
-    assert [count for count, _ in rungs] == [8, 4, 2]
-    assert [pairs for _, pairs in rungs] == sorted(pairs for _, pairs in rungs)
+        )
+    search, comparison = draws
+    assert (len(search), len(comparison)) == (9, 2)
+    assert search == search[:1] * 9
+    assert not {draw.deal for draw in search[0]} & {draw.deal for draw in comparison[0]}
+    pairs = play(out, tuning()).candidates["pairs"].tolist()
+    assert len(pairs) == 8
+    assert pairs == sorted(pairs, reverse=True)
+    assert [pairs.count(each) for each in dict.fromkeys(pairs)] == [2, 2, 4]
 
 
 def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> None:
@@ -123,20 +127,17 @@ def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> 
     assert found.proof.pairs <= 32
     assert found.spec == f"greedy(patience={found.best['patience']})"
     points = games = 0
-    for place in (out / RUNGS).iterdir():
-        tournament, store = read_run(place)
-        with closing(store):
-            for number, result in store.results():
-                label = tournament.pairings[number].bot
-                is_best = label == found.tried[0].label
-                points, games = points + is_best * result.score, games + is_best
+    tournament, store = read_run(out)
+    with closing(store):
+        for number, result in store.results():
+            is_best = tournament.pairings[number].bot == found.tried[0].label
+            points, games = points + is_best * result.score, games + is_best
     best = found.tried[0]
     assert (best.points, best.games) == (points, games)
     header, first, *rest = (out / CANDIDATES.file).read_text().splitlines()
-    assert header == "candidate,setting,rungs,pairs,score,fault"
+    assert header == "candidate,setting,pairs,score,fault"
     assert (
-        first
-        == f"{best.label},patience={best.setting['patience']},3,{games // 2},{best.score:.4f},"
+        first == f"{best.label},patience={best.setting['patience']},{games // 2},{best.score:.4f},"
     )
     assert len(rest) == 7
 
@@ -176,7 +177,7 @@ def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> 
     failed = [one for one in found.tried if one.fault]
     assert {one.setting["mode"] for one in failed} == {mode}
     assert {one.setting["mode"] for one in found.tried if not one.fault} == {"plain"}
-    assert {one.rungs for one in failed} == {1}
+    assert {one.games for one in failed} == {min(one.games for one in found.tried)}
     warnings = found.warnings
     assert any(failed[0].label in line and "arena show" in line for line in warnings)
 
@@ -203,23 +204,18 @@ def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:
     ]
 
 
-def test_a_folder_of_something_else_stays_as_it_is(out: Path, tmp_path: Path) -> None:
-    """Another search or other files: one line each, and nothing is written."""
+def test_a_folder_of_something_else_stays_as_it_is(out: Path) -> None:
+    """A line each, and nothing is written."""
     before = content(out)
     what = tuning()
     for other in (
-        what._replace(budget=BUDGET - 40),
         what._replace(base=replace(what.base, seed=4)),
         tuning(WEAK, ("patience=0..40",)),
-        tuning("majority"),
+        tuning("greedy(patience=4)"),
     ):
         with pytest.raises((InputError, ChangedBots)):
             play(out, other)
     assert content(out) == before
-    for name, holds in (("a.txt", "other files and no tuning"), ("tune.json", "only version 1")):
-        (tmp_path / name).write_text("{}")
-        with pytest.raises(InputError, match=holds):
-            play(tmp_path, what)
 
 
 WORDS = (
@@ -230,7 +226,7 @@ WORDS = (
     "--against",
     "majority",
     "--budget",
-    "112",
+    "144",
 )
 
 
@@ -240,11 +236,10 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     done = arena(*WORDS)
     assert done.returncode == 0, done.stderr
     best, *_, games, use, folder = done.stdout.splitlines()
-    assert re.fullmatch(r"best of 2 settings, 112 pairs: patience=[39]", best)
+    assert re.fullmatch(r"best of 2 settings, 96 pairs: patience=[39]", best)
     assert re.fullmatch(r"[\d,]+ games played, 0 kept from before", games)
     assert re.fullmatch(r"use it: greedy\(patience=[39]\)", use)
     assert folder == "results in results/tune-greedy-patience-1.0/"
-    assert "rung 1: 2 settings, 56 deals each" in done.stderr
     again = arena(*WORDS)
     assert again.stdout.splitlines()[0] == best
     assert "\n0 games played, " in again.stdout
@@ -253,7 +248,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     document = json.loads(arena(*WORDS, "--json", "--quiet").stdout)
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
-    assert names == {"rungs", "proof", CANDIDATES.file}
+    assert names == {"run.sqlite", "run.log", "proof", CANDIDATES.file}
 
 
 STRANGER = str(FOLDER / "tuned.py")
@@ -264,7 +259,7 @@ MISTAKES = [
     ((STRANGER, "--param", "modes=a,b"), f"bot '{STRANGER}': got an unexpected keyword argument"),
     (("nobody", "--param", "patience=0..5"), "bot 'nobody'"),
     (("greedy", "--param", "patience"), "--param 'patience=': write NAME=LOW..HIGH"),
-    (("greedy", "--param", "patience=0..5", "--budget", "7"), "budget: 7 pairs, and it takes 8"),
+    (("greedy", "--param", "patience=0..5", "--budget", "7"), "budget: 7 pairs, and it takes 12"),
     (("greedy", "--param", "patience=0..5", "--budget", "0"), "Invalid value for '--budget'"),
 ]
 

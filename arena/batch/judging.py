@@ -223,7 +223,9 @@ class _Choice(NamedTuple):
 
 _RULES: Final[Mapping[str, Callable[[_Choice], bool]]] = {
     "took betrayals": lambda one: (
-        one.action == TAKE and net_deals(pack_of(_newest(one.seen, one.seen.row))) < 0
+        one.action == TAKE
+        and one.better != CITY
+        and net_deals(pack_of(_newest(one.seen, one.seen.row))) < 0
     ),
     "took one card early": lambda one: (
         one.action == TAKE and len(one.seen.row) == one.seen.rules.take_size - 1

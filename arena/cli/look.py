@@ -24,7 +24,7 @@ from arena.cli.options import (
     tolerate_any_terminal,
     venue_options,
 )
-from arena.cli.picking import has_records, open_records
+from arena.cli.picking import open_records
 from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError, arena_command
 from arena.store.folder import LEAGUE
@@ -241,7 +241,9 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
 
 def _find_records(runs: Sequence[Path]) -> Sequence[Path]:
     """Return the file of records that is reported, if it is one; raises InputError beside runs."""
-    files = [run for run in runs if has_records(run)]
+    from arena.store.reader import holds_records
+
+    files = [run for run in runs if holds_records(run)]
     if files and len(runs) > 1:
         together = arena_command("rate", runs, ["--out", "FOLDER"])
         raise InputError(f"{files[0]}: a file has a report of its own; {together} rates all games")
@@ -260,7 +262,7 @@ def _check_different(runs: Sequence[Path]) -> None:
 def _choose_place(runs: Sequence[Path]) -> Path:
     """Return the path of a report without --out."""
     if len(runs) == 1:
-        return runs[0].with_suffix(".html") if has_records(runs[0]) else runs[0] / "report.html"
+        return runs[0].with_suffix(".html") if _find_records(runs) else runs[0] / "report.html"
     names = [os.path.basename(os.path.realpath(run)) for run in runs[:2]]
     more = f"-and-{len(runs) - 2}-more" if len(runs) > 2 else ""
     return Path("results") / f"report-{'-'.join(names)}{more}.html"

@@ -66,14 +66,6 @@ def open_records(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def has_records(path: Path) -> bool:
-    """Return whether a path is a file that begins as a file of records does."""
-    if not path.is_file():
-        return False
-    with open_records(path) as file:
-        return file.read(1) == b"{"
-
-
 def read_record(path: Path, line: int) -> bytes:
     """Return a line of a file of records, counted from 1; raises InputError if it has fewer."""
     from arena.store.judge import read_lines

@@ -287,7 +287,8 @@ def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
     >>> float(ratings.standings["elo"].iloc[-1])
     1200.0
     """
-    from arena.store.listed_games import holds_records, list_games, read_games
+    from arena.store.listed_games import list_games, read_games
+    from arena.store.reader import holds_records
     from arena.tables.rated_lists import rate_lists
 
     lists: list[GameList] = []

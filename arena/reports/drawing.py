@@ -21,6 +21,7 @@ _MARGIN = 0.04  # of the width, left and right of all that is shown
 _NARROW = 27  # characters beside each other in the narrowest picture, if each is a square
 _MOST_LINES = 6
 _EDGE = 4  # percent: a label that is nearer to an end begins or ends there
+_CLOSE = 4  # so many labels stand so near that none may begin or end at its place
 _SQUEEZED = 3  # how many times as wide an axis is with its outliers
 _OUT = 4  # at most one row in this many is an outlier
 _TALL, _APART = 24, 14  # pixels of a row, and of one of several marks
@@ -355,10 +356,15 @@ def write_lines(places: Sequence[tuple[float, bool]]) -> str:
 
 
 def write_ticks(ticks: Sequence[tuple[float, str]]) -> Markup:
-    """Return the labels of a horizontal axis; those at its ends begin or end there."""
+    """Return the labels of a horizontal axis.
+
+    Those at its ends begin or end there, or are left out where they would lie on their neighbours.
+    """
+    is_close = len(ticks) >= _CLOSE
     texts = (
         f'<span class="tick{_side(place)}" style="left:{place}%">{escape_html(label)}</span>'
         for place, label in ticks
+        if not (is_close and _side(place))
     )
     return Markup(f'<span class="ticks">{"".join(texts)}</span>')
 

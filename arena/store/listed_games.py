@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
 import re
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -28,7 +27,7 @@ from arena.store.finished import read_line
 from arena.store.folder import GAMES, MANIFEST
 from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
-from arena.store.reader import read_run, why_no_run
+from arena.store.reader import begins_a_record, read_run, why_no_run
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
@@ -79,19 +78,6 @@ class GameList(NamedTuple):
     looks: bool = False
 
 
-def holds_records(place: Path) -> bool:
-    """Return whether a place is a file of game records, as far as it can be read."""
-    if not place.is_file():
-        return False
-    with suppress(OSError), place.open("rb") as file:
-        return _are_records(file.read(len(codecs.BOM_UTF8) + 1))
-    return False
-
-
-def _are_records(content: bytes) -> bool:
-    return content.removeprefix(codecs.BOM_UTF8).startswith(b"{")
-
-
 def read_games(place: Path, *, cards: bool = False) -> GameList:
     """Return the games of a run's folder, or of a file of games; raises InputError.
 
@@ -109,7 +95,7 @@ def read_games(place: Path, *, cards: bool = False) -> GameList:
         place = place / GAMES
     with naming(place):
         content = read_file(place, _MOST)
-    if _are_records(content):
+    if begins_a_record(content):
         return _read_records(name, io.BytesIO(content))
     found = _read_csv(name, content)
     manifest = place.with_name(MANIFEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sqlite3
 import tempfile
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from arena.errors import InputError, counted
+from arena.entries.file import open_file
+from arena.errors import InputError, counted, naming
 from arena.store import damage
 from arena.store.database import FORMAT, NAME
 from arena.store.finished import Game
@@ -91,6 +93,19 @@ def why_no_file(path: Path) -> str:
     run = path.parent.parent if path.parent.name == DETAILS else path.parent
     in_run = path.suffix in _ENDINGS and path.is_file() and (run / NAME).is_file()
     return f"a file of a run; name its folder: {run}" if in_run else ""
+
+
+def holds_records(path: Path) -> bool:
+    """Return whether a file has game records, and is none of a run's; raises InputError."""
+    if not path.is_file() or why_no_file(path):
+        return False
+    with naming(path, OSError), open_file(path) as file:
+        return begins_a_record(file.read(len(codecs.BOM_UTF8) + 1))
+
+
+def begins_a_record(content: bytes) -> bool:
+    """Return whether the bytes of a file begin as a game record does."""
+    return content.removeprefix(codecs.BOM_UTF8).startswith(b"{")
 
 
 def to_bytes(store: Store) -> bytes:

@@ -16,7 +16,7 @@ from arena.differences.comparison import find_compared
 from arena.differences.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report, Section, Text
-from arena.reports.drawing import Mark, Row, Rows, draw
+from arena.reports.drawing import Mark, Row, Rows, draw, write_ticks
 from arena.reports.html import to_html
 from arena.reports.ladder import ENDINGS, Ladder
 from arena.reports.run_report import make_report, suggest_next
@@ -300,6 +300,14 @@ def test_an_outlier_does_not_squeeze_the_chart() -> None:
     assert [*re.findall('class="tick.*?</span>', near)] == [
         *re.findall('class="tick.*?</span>', drawn)
     ]
+
+
+def test_a_label_at_the_end_of_a_crowded_axis_is_left_out() -> None:
+    """It would begin or end there, and so lie on the one beside it."""
+    crowded = [(10.0, "800"), (32.0, "1000"), (54.0, "1200"), (76.0, "1400"), (98.0, "1600")]
+    assert write_ticks(crowded).count("<span class=") == 1 + 4
+    assert "1600" not in write_ticks(crowded)
+    assert "1600" in write_ticks(crowded[::2])
 
 
 CUP = cup(["a", "b", "c"], pairs=10)

@@ -298,6 +298,7 @@ def test_a_page_of_one_seat_has_its_hand_and_no_other(seat: int) -> None:
 
 GOLDEN = [
     ("0 5678C xy", "T", "5", "took betrayals"),
+    ("0 5678C xy", "T", "C", "took too early"),
     ("0 678 56 5728", "T", "6", "took too early"),
     ("0 678C 56 57", "T", "6", "took one card early"),
     ("0 578C 56 67", "T", "5", "took one card early"),

@@ -11,7 +11,7 @@ from arena.addons.league.league import League
 from arena.addons.league.league_games import find_entry
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import ACTIVE, Version, write_time
-from arena.errors import InputError, counted
+from arena.errors import InputError, arena_command, counted
 from arena.runs.run import Outcome, Playing
 from arena.store.folder import REPORT_HTML
 from arena.tournament.keys import MOST_SEED
@@ -74,7 +74,8 @@ def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
     league.check_fixed()
     since = league.ledger.frozen()
     if not since:
-        why = f"it is not frozen; `arena league freeze {league.folder}` ends the submissions"
+        command = arena_command("league", ["freeze", league.folder])
+        why = f"it is not frozen; `{command}` ends the submissions"
         raise InputError(f"{league.folder}: {why}")
     versions = _finalists(league)
     if len(versions) < _LEAST:

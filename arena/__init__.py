@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
     from arena.library.running import open_run as open
-    from arena.store.finished import Game
+    from arena.replays.finished_game import Game
 else:
     _HOMES = {
         "ArenaError": "arena.errors:ArenaError",
         "ChangedBots": "arena.errors:ChangedBots",
         "Comparison": "arena.library.comparing:Comparison",
-        "Game": "arena.store.finished:Game",
+        "Game": "arena.replays.finished_game:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
         "NoSites": "arena.errors:NoSites",

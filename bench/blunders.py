@@ -28,12 +28,12 @@ import numpy as np
 from arena.batch.beliefs import Belief, Model
 from arena.entries.resolve import resolve
 from arena.executors.judge_chunk import judge_here
+from arena.replays.finished_game import Game
+from arena.replays.mistakes import DISPUTED
 from arena.runs.judge_games import find_judge, second_judge
-from arena.store.finished import Game
-from arena.store.judge import DISPUTED
 from arena.store.reader import Choice, chosen_games, read_run
+from arena.tournament.config_keys import JUDGE, WORLDS
 from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Judged, Recorded
-from arena.tournament.keys import JUDGE, WORLDS
 from bots.champion import Champion
 from bots.grandmaster import Grandmaster
 from engine import STANDARD, Pack, Setup, State, View, outcome, sample

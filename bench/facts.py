@@ -14,7 +14,7 @@ from statistics import mean, stdev
 
 import arena
 from arena.statistics.intervals import Z95, score_interval
-from arena.statistics.sprt import elo_of
+from arena.statistics.sequential_test import elo_of
 
 BOTS = ("uniform", "timing", "apprentice", "champion", "journeyman")
 PAIRS = dict.fromkeys(("uniform", "timing", "denier", "apprentice", "journeyman"), 3000)

@@ -15,7 +15,7 @@ from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import Playing
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from tests.conftest import Done

@@ -105,9 +105,9 @@ ON_ONE_CORE = """
 import os
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 from concurrent.futures import ThreadPoolExecutor
-from arena.cli.machine import examine_cores
+from arena.cli.doctor import examine_cores
 from arena.executors.local import open_executor
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 with (
     open_executor(Venue()) as executor,
     open_executor(Venue(executor=ThreadPoolExecutor(9))) as pool,

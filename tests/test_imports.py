@@ -18,7 +18,7 @@ ENGINE_ORDER = [
 ]
 ROOMS = [
     *("__main__", "cli", "library", "check", "runs", "reports", "differences", "tables"),
-    *("store", "executors", "batch", "tournament", "statistics", "lanes", "entries"),
+    *("store", "replays", "executors", "batch", "tournament", "statistics", "lanes", "entries"),
     *("addons", "processes", "errors", "removed", "threads", "tokens"),
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
@@ -182,7 +182,7 @@ LIGHT = {
     "import bots.greedy, bots.city_hunter, bots.denier, bots.timing": HEAVY,
     "import arena.cli": HEAVY | {"yaml", "tqdm"},
     "import arena.executors.worker, arena.executors.local, arena.runs.run": HEAVY,
-    "import arena.addons.table.person": HEAVY,
+    "import arena.addons.table.table_commands": HEAVY,
     "import arena.addons.rl": HEAVY - {"numpy"},
     "import arena.lanes.host, arena.check.trial": HEAVY | {"multiprocessing", "msgspec"},
 }

@@ -87,9 +87,11 @@ ADDONS: Final = {
     ),
     "table": Addon(
         {
-            "human": Command("person:human", "Play games against BOT yourself, in this terminal"),
+            "human": Command(
+                "table_commands:human", "Play games against BOT yourself, in this terminal"
+            ),
             "table": Command(
-                "person:table",
+                "table_commands:table",
                 "Play against bots, or watch two of them, in a browser",
                 "table",
                 "starlette",

@@ -33,8 +33,8 @@ from arena.entries.entry import Entry
 from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.errors import blaming_machine, counted
-from arena.lanes.bubblewrap import require_jail
 from arena.lanes.faults import Forfeit
+from arena.lanes.jail_support import require_jail
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process

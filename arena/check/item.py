@@ -15,10 +15,10 @@ import msgspec
 from arena.check import GAMES
 from arena.entries.spec import Lane
 from arena.errors import InputError, escape
-from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Fault
+from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits
-from arena.tournament.keys import HERE, Venue
+from arena.tournament.config_keys import HERE, Venue
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 

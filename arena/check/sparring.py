@@ -255,7 +255,7 @@ class Climb:
 
     def to_item(self) -> Item:
         """Return the item about the rating."""
-        from arena.statistics.wording import write_estimate
+        from arena.statistics.number_texts import write_estimate
 
         rating = self.rating()
         elo, low, high, _ = rating

@@ -57,7 +57,7 @@ CORE: Final = {
     "replay": Command(
         "records:replay", "Check the game records of FILE, one a line; - is standard input"
     ),
-    "view": Command("view:view", "Write the replay of a game as one HTML page that opens offline"),
+    "view": Command("look:view", "Write the replay of a game as one HTML page that opens offline"),
 }
 """The commands of the core, with their places in this room."""
 

@@ -1,33 +1,39 @@
-"""Commands that list bots, open the documentation, examine this machine, report and rate runs."""
+"""Commands that look: at bots, pages, this machine, a game's replay, a run's files and ratings."""
 
 from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena import addons
+from arena.cli import picking
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
+    SEAT,
     Whole,
     json_option,
     key_option,
+    names_option,
     print_json,
     say,
     terminal_room,
     tolerate_any_terminal,
     venue_options,
 )
-from arena.cli.picking import open_records
 from arena.cli.starting import describe_folder, find_venue
-from arena.errors import ArenaError, InputError, arena_command
+from arena.errors import ArenaError, InputError, arena_command, escape
 from arena.store.folder import LEAGUE
+
+if TYPE_CHECKING:
+    from arena.tournament.config_keys import Naming
 
 _SAMPLE = Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
@@ -69,7 +75,7 @@ def doctor(bot: str | None, as_json: bool) -> None:
     Example:
       arena doctor
     """
-    from arena.cli.machine import examine, examine_bot, format_findings
+    from arena.cli.doctor import examine, examine_bot, format_findings
 
     tolerate_any_terminal()
     findings = []
@@ -185,7 +191,7 @@ def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str
     from arena.runs.verify import verify_records
 
     if path.is_file() or str(path) == "-":
-        with open_records(path) as file:
+        with picking.open_records(path) as file:
             yield from verify_records(file, str(path))
         return
     with open_executor(find_venue(options)) as executor:
@@ -217,7 +223,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
         arena report results/friday
     """
     import arena
-    from arena.store.html_page import check_place
+    from arena.replays.html_page import check_place
 
     if out is None and len(runs) == 1 and (runs[0] / LEAGUE).is_file():
         say(f"report in {addons.hook('write_pages')(runs[0])}")
@@ -296,3 +302,104 @@ def rate(places: Sequence[Path], anchor: Sequence[str], out: Path | None) -> Non
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
         say(describe_folder(out))
+
+
+_LONGEST_NAME = 80  # characters of a file's name
+
+
+@click.command()
+@click.argument("target", type=PATH, metavar="RUN|FILE")
+@click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
+@click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
+@click.option("--seat", type=SEAT, help="Only what this seat knew.  [default: everything]")
+@click.option("--out", "-o", type=PATH, help="The page.  [default: named after the game]")
+@names_option
+def view(
+    target: Path,
+    bots: Sequence[str],
+    line: int | None,
+    seat: int | None,
+    out: Path | None,
+    names: Naming,
+) -> None:
+    """Write the replay of a game as one HTML page that opens offline.
+
+    RUN is the folder of a run, and a game of it is chosen as in `arena show`. FILE has one game
+    record per line; - is standard input. With --seat the page contains only what that seat knew,
+    also in its source. Where `arena analyse` has judged a game of a run, its page says what each
+    decision lost. An earlier page of this command is overwritten, any other file is not.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/view &&
+        arena view results/view greedy/uniform/3/1 -o view.html
+    """
+    from arena.replays.html_page import render_replay
+
+    if picking.is_run(target, line=line, chosen=bool(bots)):
+        picked = picking.pick_game(target, (bots, None, None), "view")
+        if picked is None:
+            return
+        name = picked.fixture.name
+        timeline = _make_timeline_of_run(target, picked, seat)
+    else:
+        name = f"{'game' if str(target) == '-' else target.stem}-{line or 1}"
+        timeline = _make_timeline_of_line(target, line or 1, seat)
+    out = out or Path(_make_file_name(name, seat))
+    _write_page(out, render_replay(timeline, names))
+    say(f"the replay is in {out}")
+
+
+def _make_timeline_of_run(path: Path, picked: picking.Picked, seat: int | None) -> dict[str, Any]:
+    """Return the timeline of a game of a run."""
+    from arena.entries.resolve import resolve
+    from arena.replays.curve import BOT
+    from arena.replays.finished_game import game_timeline
+    from arena.runs.judge_games import describe_judge, find_review
+    from engine import EngineError
+
+    tournament, fixture, game = picked
+    try:
+        judged = find_review(path, fixture.name, game.record)
+        return game_timeline(
+            game,
+            title=f"{tournament.name}: {fixture.name}",
+            seat=seat,
+            by=resolve(BOT),
+            judged=judged,
+            judge=describe_judge() if judged else "",
+        )
+    except EngineError as error:
+        raise InputError(f"{path}: its record cannot be played: {error}") from None
+
+
+def _make_timeline_of_line(path: Path, line: int, seat: int | None) -> dict[str, Any]:
+    """Return the timeline of a line of a file of records."""
+    from arena.entries.resolve import resolve
+    from arena.replays.curve import BOT
+    from arena.replays.finished_game import line_timeline
+    from engine import EngineError
+
+    text = picking.read_record(path, line)
+    title = f"line {line}" if str(path) == "-" else escape(f"{path.name}, line {line}")
+    try:
+        return line_timeline(text, title=title, seat=seat, by=resolve(BOT))
+    except EngineError as error:
+        raise InputError(f"{path}: {picking.describe_place(line, error)}: {error}") from None
+
+
+def _make_file_name(game: str, seat: int | None) -> str:
+    """Return a file name for the page of a game that is valid on every system."""
+    plain = re.sub(r"[^A-Za-z0-9_.]+", "-", game).strip("-.")
+    end = "" if seat is None else f"-seat-{seat}"
+    return f"{plain[-_LONGEST_NAME:].strip('-.') or 'game'}{end}.html"
+
+
+def _write_page(path: Path, page: str) -> None:
+    """Write a page; an earlier page of a replay is overwritten, any other file is not."""
+    from arena.replays.html_page import is_replay
+
+    if is_replay(path):
+        path.unlink()
+    with picking.open_out(path) as file:
+        file.write(page)

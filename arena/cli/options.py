@@ -17,8 +17,8 @@ from click.core import ParameterSource
 from arena.entries.spec import HERE
 from arena.errors import InputError, escape_lines
 from arena.tokens import hide_secrets
-from arena.tournament import keys
-from arena.tournament.keys import NAMINGS
+from arena.tournament import config_keys as keys
+from arena.tournament.config_keys import NAMINGS
 
 if TYPE_CHECKING:
     from arena.lanes.limits import Limits

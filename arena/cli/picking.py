@@ -17,7 +17,7 @@ from arena.cli.options import say
 from arena.errors import InputError, arena_command, writing
 
 if TYPE_CHECKING:
-    from arena.store.finished import Game
+    from arena.replays.finished_game import Game
     from arena.store.store import Store
     from arena.tournament.schedule import Fixture
     from arena.tournament.tournament import Tournament
@@ -68,7 +68,7 @@ def open_records(path: Path) -> Iterator[BinaryIO]:
 
 def read_record(path: Path, line: int) -> bytes:
     """Return a line of a file of records, counted from 1; raises InputError if it has fewer."""
-    from arena.store.judge import read_lines
+    from arena.replays.judge_records import read_lines
 
     with open_records(path) as records:
         text = next(islice(read_lines(records), line - 1, None), None)

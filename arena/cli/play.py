@@ -39,11 +39,11 @@ from arena.cli.starting import (
     stoppable,
 )
 from arena.errors import arena_command, naming, wrapped
-from arena.tournament import keys
+from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
     from arena.runs.run import Outcome, Playing
-    from arena.tournament.keys import Venue
+    from arena.tournament.config_keys import Venue
     from arena.tournament.tournament import Tournament
 
 _PAIRS = 100

@@ -46,9 +46,9 @@ from arena.errors import InputError, arena_command, escape_lines, shell_line
 
 if TYPE_CHECKING:
     from arena.entries.spec import Lane
-    from arena.store.finished import Game
+    from arena.replays.finished_game import Game
     from arena.tournament.config import BotEntry
-    from arena.tournament.keys import Naming
+    from arena.tournament.config_keys import Naming
 
 _T = TypeVar("_T")
 _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite", ".yaml"}
@@ -68,7 +68,7 @@ def replay(file: Path, as_json: bool) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
-    from arena.store.judge import judge, read_lines, to_json, to_text
+    from arena.replays.judge_records import judge, read_lines, to_json, to_text
 
     format_judgement = to_json if as_json else to_text
     bad = False
@@ -164,8 +164,9 @@ def say_coloured(text: str, bar: str) -> None:
 
 def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     """Print a game of a file of records."""
-    from arena.store.curve import describe_decisive
-    from arena.store.judge import format_game, parse_players, parse_record
+    from arena.replays.curve import describe_decisive
+    from arena.replays.finished_game import format_game
+    from arena.replays.judge_records import parse_players, parse_record
     from engine import EngineError
 
     text = read_record(path, line)
@@ -189,7 +190,7 @@ def _show_game(
 
 def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
     """Print a game ply by ply, with the evidence of a forfeit, and its decisive ply."""
-    from arena.store.curve import describe_decisive
+    from arena.replays.curve import describe_decisive
     from engine import EngineError
 
     decisive = describe_decisive(game.record, game.seats, by)

@@ -27,7 +27,7 @@ from arena.errors import (
 
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome, Playing
-    from arena.tournament.keys import Venue
+    from arena.tournament.config_keys import Venue
     from arena.tournament.tournament import Tournament
 
 _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
@@ -57,8 +57,8 @@ def print_report(
 
 def _list_notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
+    from arena.tournament.fixed_deals import describe_deals
     from arena.tournament.rule_changes import describe_changes
-    from arena.tournament.schedule import describe_deals
 
     said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
     yield from filter(None, said)
@@ -166,7 +166,7 @@ def report_problems(problems: Sequence[str], options: Mapping[str, Any]) -> None
 
 def find_venue(options: Mapping[str, Any], config: Venue | None = None) -> Venue:
     """Return where the games of a command are played; raises InputError."""
-    from arena.tournament.keys import HERE, choose_venue
+    from arena.tournament.config_keys import HERE, choose_venue
 
     venue = choose_venue(options, config or HERE)
     if venue.kind == "local" and "executor" in options:

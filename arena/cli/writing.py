@@ -104,7 +104,7 @@ def check(
     from arena.check.item import NOT_JAILED, Order, format_item, safest_lane
     from arena.check.sparring import CutShort
     from arena.entries.resolve import resolve
-    from arena.lanes.bubblewrap import find_bubblewrap
+    from arena.lanes.jail_support import find_bubblewrap
     from arena.processes import adopt_orphans
 
     entry = resolve(bot)

@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import looks
+from arena.statistics.number_texts import say_two, write_estimate
+from arena.statistics.sequential_test import looks
 from arena.statistics.verdicts import Word
-from arena.statistics.wording import say_two, write_estimate
 from arena.store.store import Store
 from arena.tournament.schedule import PairRange
 from arena.tournament.sprt_rounds import Verdict, weigh

@@ -22,8 +22,8 @@ from arena.differences.paired import PairedGames, make_paired_games
 from arena.errors import arena_command, counted, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
+from arena.statistics.number_texts import as_sentence, signed, write_ends, write_lead
 from arena.statistics.verdicts import LEANS, Word
-from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
@@ -31,7 +31,7 @@ from arena.store.folder import COMPARISON, DECIDED, DETAILS, DIFFERENCES, LEAD_P
 from arena.store.store import Store
 from arena.tables.counted import make_verdicts
 from arena.tables.summary import plain_rows, short_names, write_row
-from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.config_keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt

@@ -22,10 +22,10 @@ from arena.statistics.intervals import Bools, Estimate, Ints, find_significant
 from arena.store.columns import Columns
 from arena.store.counting import HALVES, PairGames, match
 from arena.store.store import Store
+from arena.store.table_columns import LEAD_PARTS, WIN_TYPES
 from arena.tables.counted import BOT_PARTS
 from arena.tables.replayed_games import SOURCES, find_round_points
 from arena.tables.run_games import Row, read_batches
-from arena.tables.table_columns import LEAD_PARTS, WIN_TYPES
 from arena.tables.win_tables import MOST_REPLAYED, share_out
 from arena.tournament.tournament import Tournament
 

@@ -26,15 +26,14 @@ from msgspec.structs import replace
 from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled
-from arena.executors.here import Abandoned, Here, is_harmless
 from arena.executors.log import RunLog, logger
-from arena.executors.member import Member
+from arena.executors.member import Abandoned, Here, Member, is_harmless
 from arena.executors.worker_process import write_head
 from arena.lanes.faults import KILLED, Fault
 from arena.lanes.scratch import scratch_folder
 from arena.processes import killing_orphans
 from arena.threads import count_cores
-from arena.tournament.keys import EXECUTORS, HERE, ExecutorChoice, Venue
+from arena.tournament.config_keys import EXECUTORS, HERE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Halves, Plan, Played, Verdict, Work
 from arena.tournament.schedule import Pairing
 from arena.tournament.timing import Speeds

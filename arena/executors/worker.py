@@ -27,7 +27,7 @@ from arena.lanes.faults import KINDS, Forfeit, one_line
 from arena.lanes.limits import Budget
 from arena.lanes.process import BotProcess, bot_process
 from arena.processes import adopt_orphans
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.match import (
     Asking,
     Finished,

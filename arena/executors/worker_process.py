@@ -35,7 +35,7 @@ from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
 from arena.lanes.meter import read_held
 from arena.processes import FOLDER_VARIABLE, kill_orphans
-from arena.tournament.keys import HERE, Venue
+from arena.tournament.config_keys import HERE, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament

@@ -23,7 +23,9 @@ from arena.entries.file import MOST_SOURCE, find_installed
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError, blaming_machine
 from arena.lanes import confine
-from arena.lanes.bubblewrap import (
+from arena.lanes.evidence import ROOT
+from arena.lanes.jail_root import HOME, lay_out, outermost, placed, warm
+from arena.lanes.jail_support import (
     IS_ROOT,
     NAMESPACES,
     RIGHTS,
@@ -31,7 +33,6 @@ from arena.lanes.bubblewrap import (
     devices,
     find_bubblewrap,
 )
-from arena.lanes.evidence import ROOT
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -43,10 +44,8 @@ from arena.lanes.libraries import (
     programs_of,
     python_folders,
 )
-from arena.lanes.root import HOME, lay_out, outermost, placed
 from arena.lanes.scratch import once
 from arena.lanes.syscalls import make_filter, make_watch
-from arena.lanes.warm import warm
 from arena.threads import machine_cores
 
 USER = 1000

@@ -14,7 +14,11 @@ from typing import Any, Final, NamedTuple
 from arena.entries.entry import Entry
 from arena.entries.layout import Layout
 from arena.lanes import confine, host
-from arena.lanes.bubblewrap import (
+from arena.lanes.evidence import ROOT
+from arena.lanes.faults import Forfeit, one_line
+from arena.lanes.jail import BEGIN, USER, confining, filters, jail_words
+from arena.lanes.jail_root import HOME
+from arena.lanes.jail_support import (
     IS_ROOT,
     OWN_PROCESSES,
     User,
@@ -22,11 +26,7 @@ from arena.lanes.bubblewrap import (
     free_user,
     user_namespace,
 )
-from arena.lanes.evidence import ROOT
-from arena.lanes.faults import Forfeit, one_line
-from arena.lanes.jail import BEGIN, USER, confining, filters, jail_words
 from arena.lanes.limits import Limits
-from arena.lanes.root import HOME
 from arena.lanes.scratch import base_of, hiding, once
 from arena.processes import FOLDER_VARIABLE, Child
 

@@ -18,6 +18,7 @@ from arena.lanes import host
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import most_processes
+from arena.lanes.jail_root import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
@@ -32,7 +33,6 @@ from arena.lanes.meter import (
     read_usage,
 )
 from arena.lanes.pipes import Pipes
-from arena.lanes.root import HOME
 from arena.lanes.scratch import empty_folder
 from arena.processes import Child, find_below, sweep
 from engine import Rules

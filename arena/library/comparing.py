@@ -28,7 +28,7 @@ from arena.library.results import Results
 from arena.library.running import play_out
 from arena.statistics.ratings import ELO
 from arena.statistics.two_bots import ALPHA, boundary
-from arena.tournament.keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE, MOST_WIDTH, POWER
+from arena.tournament.config_keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE, MOST_WIDTH, POWER
 from arena.tournament.sprt_rounds import Verdict, as_comparison
 from arena.tournament.stop import make_sprt
 from engine.errors import show

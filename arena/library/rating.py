@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import InputError
 from arena.library.request import Location, folder_path
+from arena.replays.html_page import check_place
 from arena.reports.blocks import Report
 from arena.reports.drawing import Chart
 from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
-from arena.store.html_page import check_place
 from arena.store.store import Store
 from arena.tables.summary import format_standings
 from arena.tournament.tournament import Anchored, Tournament

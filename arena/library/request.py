@@ -22,7 +22,7 @@ from arena.library.written import Here, bundle, explain_held, has_held, keep_her
 from arena.runs.rerun import find_manifest, keep_deals, play_as, prepare
 from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
+from arena.tournament.config_keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import Lines
 from engine import Rules

@@ -13,13 +13,12 @@ from arena.addons import hook
 from arena.errors import InputError, naming
 from arena.library import request
 from arena.library.request import find_venue, folder_path
+from arena.replays.finished_game import Game
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import Timings, fault_rows, parse_timings
-from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.tables.summary import format_standings
-from arena.tables.table_columns import (
+from arena.store.table_columns import (
     CARDS,
     FAULTS,
     GAMES,
@@ -28,8 +27,9 @@ from arena.tables.table_columns import (
     UNRESOLVED,
     WINS,
 )
-from arena.tournament import keys
-from arena.tournament.keys import VenueKeys
+from arena.tables.summary import format_standings
+from arena.tournament import config_keys as keys
+from arena.tournament.config_keys import VenueKeys
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

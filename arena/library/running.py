@@ -21,13 +21,13 @@ from arena.library.request import (
     takes,
 )
 from arena.library.results import Results
+from arena.replays.finished_game import Game
 from arena.runs.rerun import add_thoughts, play_again
 from arena.runs.run import Outcome, Playing
 from arena.store.csv_files import Timings, read_timings
-from arena.store.finished import Game
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.tournament.keys import MOST_PAIRS
+from arena.tournament.config_keys import MOST_PAIRS
 from arena.tournament.tournament import Tournament
 from engine.errors import show
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
-from arena.tables.table_columns import Column
+from arena.store.table_columns import Column
 from arena.tournament.tournament import Tournament
 
 BOT_COLUMNS = (

@@ -7,15 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
 from itertools import chain
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.errors import escape
+from arena.replays.html_page import GENERATOR
 from arena.reports.drawing import Chart, Lines, Rows
 from arena.reports.ladder import Opening
-from arena.statistics.wording import join_ends, signed, write_chance
-from arena.store.html_page import GENERATOR
+from arena.statistics.number_texts import join_ends, signed, write_chance
+from arena.store.columns import Columns, is_known
+from arena.store.folder import home_of
+from arena.store.table_columns import Column, Kind, TableColumns
 from arena.tables.summary import Names, names_on_page
-from arena.tables.table_columns import Column, Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -65,7 +71,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Replay:
-    """A game with its replay: `data` is what `arena.store.timeline` makes of it."""
+    """A game with its replay: `data` is what `arena.replays.timeline` makes of it."""
 
     id: str
     title: str
@@ -182,7 +188,7 @@ def write_interval(low: Cell, high: Cell, kind: Kind) -> str:
     return join_ends(write_cell(low, kind), write_cell(high, kind))
 
 
-MOST_ROWS = 50
+MOST_WRITTEN = 50
 """The most rows of a table; the page has all of them. Only the glossary is never cut."""
 
 _MARKED = re.compile(r"[\\`*\[\]<|~$#]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
@@ -282,7 +288,7 @@ def _table_lines(table: Table) -> Iterator[str]:
     yield _row(
         "---" if table.columns[own[0]].kind in ("text", "code") else "---:" for own in columns
     )
-    most = len(table.rows) if table.name == "glossary" else MOST_ROWS
+    most = len(table.rows) if table.name == "glossary" else MOST_WRITTEN
     for number, row in enumerate(table.rows[:most]):
         cells = [_cell(table.columns, row, own) for own in columns]
         link = table.links[number] if number < len(table.links) else None
@@ -291,7 +297,7 @@ def _table_lines(table: Table) -> Iterator[str]:
         yield _row(cells)
     yield ""
     if len(table.rows) > most:
-        yield from (f"The first {MOST_ROWS:,} of {len(table.rows):,} rows.", "")
+        yield from (f"The first {MOST_WRITTEN:,} of {len(table.rows):,} rows.", "")
     if table.note:
         yield from (to_paragraph(table.note), "")
 
@@ -326,3 +332,68 @@ def _cell(columns: Sequence[Column], row: Sequence[Cell], own: Sequence[int]) ->
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+MOST_BOTS = 40
+"""The most bots in a chart, the first of the standings: more rows would be illegible."""
+
+ALL = "all bots "
+"""The name of all bots together in tables; no label ends with a space."""
+
+MOST_ROWS, MOST_FOLDED = 100, 50
+"""The most rows of a table, open or folded; the file has all of them."""
+
+_SELDOM = {"draws", "forfeit_wins", "forfeits"}
+
+
+def plain_rows(table: Columns | pd.DataFrame, columns: Iterable[str]) -> list[tuple[Any, ...]]:
+    """Return the rows of some columns as plain values; an empty cell is None."""
+    return Columns.of(table).rows(columns)
+
+
+def with_all(table: Columns) -> Columns:
+    """Return a table in which the rows of all bots together have their name."""
+    import numpy as np
+
+    return table.put(bot=np.where(is_known(table["bot"]), table["bot"], ALL))
+
+
+def frame_table(
+    table: TableColumns,
+    caption: str,
+    frame: Columns | pd.DataFrame,
+    columns: Sequence[Column] | None = None,
+    *,
+    folded: bool = False,
+) -> Table:
+    """Return a table of these rows, named as its file; `columns` are the columns shown.
+
+    Rows beyond the limit are only in the file, as are columns of draws and forfeits where there
+    were none. No page has a folded table whose file is a detail.
+    """
+    whole = Columns.of(frame)
+    shown = [
+        column
+        for column in columns or table.shown
+        if column.name not in _SELDOM or whole[column.name].any()
+    ]
+    most = MOST_FOLDED if folded else MOST_ROWS
+    rows = whole.where(slice(most)).rows([column.name for column in shown])
+    name, note = table.file.removesuffix(".csv"), _note_of(len(whole), table.file, most)
+    is_detail = home_of(Path(), table.file) != Path(table.file)
+    return Table(name, caption, shown, rows, (), note, folded, folded and is_detail)
+
+
+def cut_table(
+    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], file: str
+) -> Table:
+    """Return a table of the first rows; if there are more, a note names the file with all."""
+    return Table(name, caption, columns, rows[:MOST_ROWS], note=_note_of(len(rows), file))
+
+
+def _note_of(rows: int, file: str, most: int = MOST_ROWS) -> str:
+    """Return the note below a table that has more rows than a page shows."""
+    if rows <= most:
+        return ""
+    where = home_of(Path(), file).as_posix()
+    return f"The first {most} of {rows:,} rows; {where} has all of them."

@@ -12,10 +12,10 @@ from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Report, Section, Table
 from arena.reports.run_report import make_ratings_report
 from arena.statistics.intervals import Estimate
-from arena.statistics.wording import say_two, write_lead
+from arena.statistics.number_texts import say_two, write_lead
 from arena.store.listed_games import GameList
+from arena.store.table_columns import VERDICTS, Column
 from arena.tables.rated_lists import RatedLists
-from arena.tables.table_columns import VERDICTS, Column
 
 _COLUMNS: Final = (
     Column("run", "Run"),

@@ -13,17 +13,25 @@ from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
 from arena.errors import counted, name_some
-from arena.reports.blocks import Block, Cell, Code, Section, Table, Text
+from arena.reports.blocks import (
+    Block,
+    Cell,
+    Code,
+    Section,
+    Table,
+    Text,
+    cut_table,
+    frame_table,
+    plain_rows,
+)
 from arena.reports.drawing import Lines, Rows, Series
 from arena.reports.games import Pick, Place, replay_id
 from arena.reports.lead import draw_parts, draw_shares
-from arena.reports.table_blocks import cut_table, frame_table, plain_rows
 from arena.reports.win_section import SOURCE_NAMES
 from arena.statistics.intervals import Estimate, find_significant
-from arena.statistics.wording import as_sentence
+from arena.statistics.number_texts import as_sentence
 from arena.store.columns import Columns, is_known
-from arena.tables.losses import DECISIONS, find_worst
-from arena.tables.table_columns import (
+from arena.store.table_columns import (
     DECIDED,
     DIFFERENCES,
     LEAD_PARTS,
@@ -32,6 +40,7 @@ from arena.tables.table_columns import (
     TableColumns,
     list_columns,
 )
+from arena.tables.losses import DECISIONS, find_worst
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from arena.errors import counted
-from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
+from arena.replays.finished_game import Game
+from arena.replays.timeline import make_timeline
+from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text, frame_table
 from arena.reports.lead import draw_margin
-from arena.reports.table_blocks import frame_table
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
 from arena.store.columns import Columns
-from arena.store.finished import Game
 from arena.store.store import Store
-from arena.store.timeline import make_timeline
+from arena.store.table_columns import FAULT_KINDS, FAULTS, TIMINGS
 from arena.tables.replayed_games import chances_by_game
-from arena.tables.table_columns import FAULT_KINDS, FAULTS, TIMINGS
 from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import count_ended

@@ -17,6 +17,7 @@ from markupsafe import escape as escape_html
 
 from arena.entries.file import open_file
 from arena.errors import ArenaError, escape
+from arena.replays.html_page import SCRIPTS, STYLES, frame, render
 from arena.reports.blocks import (
     Cell,
     Report,
@@ -27,9 +28,8 @@ from arena.reports.blocks import (
 )
 from arena.reports.drawing import Chart, draw, strip, swatch, write_ticks
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
-from arena.store.html_page import SCRIPTS, STYLES, frame, render
+from arena.store.table_columns import Column, Kind
 from arena.tables.summary import Names
-from arena.tables.table_columns import Column, Kind
 
 INDEX: Final = "index.html"
 _HOME: Final = "results"  # a folder of this name gets a list by itself

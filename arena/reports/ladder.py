@@ -18,7 +18,7 @@ from arena.differences.comparison import Compared, SprtResult, comparison_comman
 from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
 from arena.reports.drawing import Scale, strip, write_lines
 from arena.reports.lead import Lead
-from arena.statistics.wording import write_ends, write_whole
+from arena.statistics.number_texts import write_ends, write_whole
 from arena.store.columns import Columns
 from arena.tables.headline import Headline
 from arena.tables.summary import short_names

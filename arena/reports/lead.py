@@ -11,7 +11,7 @@ from markupsafe import Markup
 from arena.differences.lead_parts import ALL, Part
 from arena.reports.drawing import Lines, Mark, Row, Rows, Scale, Series, strip
 from arena.statistics.intervals import Estimate
-from arena.statistics.wording import signed, write_ends
+from arena.statistics.number_texts import signed, write_ends
 
 SIDES = "new", "old"
 _EVEN = "even"

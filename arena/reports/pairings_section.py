@@ -6,14 +6,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from arena.errors import counted
-from arena.reports.blocks import Block, Section, Text, write_cell, write_interval
+from arena.reports.blocks import (
+    MOST_BOTS,
+    Block,
+    Section,
+    Text,
+    frame_table,
+    write_cell,
+    write_interval,
+)
 from arena.reports.drawing import Cell, Map
-from arena.reports.table_blocks import MOST_BOTS, frame_table
 from arena.statistics.intervals import LEVEL
-from arena.statistics.wording import write_whole
+from arena.statistics.number_texts import write_whole
 from arena.store.columns import Columns, is_known, match_rows, place_in
+from arena.store.table_columns import HEAD_TO_HEAD, LOSS_COLUMNS, VERDICTS, WIN_TYPE_TABLE, Column
 from arena.tables.findings import Findings
-from arena.tables.table_columns import HEAD_TO_HEAD, LOSS_COLUMNS, VERDICTS, WIN_TYPE_TABLE, Column
 
 _FIELDS = {
     "bot": "bot",

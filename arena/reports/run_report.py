@@ -36,18 +36,18 @@ from arena.reports.win_section import (
     win_type_table,
     wins_section,
 )
-from arena.statistics.wording import as_sentence
+from arena.statistics.number_texts import as_sentence
 from arena.store.columns import Columns, is_known
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
+from arena.store.table_columns import Column
 from arena.tables.findings import describe_city, describe_seat, share_of_city
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
-from arena.tables.table_columns import Column
+from arena.tournament.fixed_deals import describe_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
-from arena.tournament.schedule import describe_deals
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

@@ -8,14 +8,22 @@ from typing import Final
 import numpy as np
 
 from arena.errors import counted
-from arena.reports.blocks import Block, Section, Table, Text, write_cell
+from arena.reports.blocks import (
+    MOST_BOTS,
+    Block,
+    Section,
+    Table,
+    Text,
+    cut_table,
+    frame_table,
+    write_cell,
+)
 from arena.reports.drawing import Mark, Row, Rows
-from arena.reports.table_blocks import MOST_BOTS, cut_table, frame_table
-from arena.statistics.wording import as_sentence, write_ends
+from arena.statistics.number_texts import as_sentence, write_ends
 from arena.store.columns import Columns, is_first, is_known, match_rows
+from arena.store.table_columns import STANDINGS, TIMINGS, Column, interval
 from arena.tables.findings import Findings, describe_spread
 from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_mistakes, make_losses
-from arena.tables.table_columns import STANDINGS, TIMINGS, Column, interval
 
 _TIMES = ("cpu_mean", "cpu_p99")
 _AFTER_ELO = 5  # the columns before: rank, bot, Elo and its ends

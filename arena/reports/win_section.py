@@ -8,12 +8,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from arena.reports.blocks import Block, Section, Table, Text
+from arena.reports.blocks import ALL, Block, Section, Table, Text, frame_table, with_all
 from arena.reports.drawing import Lines, Mark, Row, Rows, Series
-from arena.reports.table_blocks import ALL, frame_table, with_all
-from arena.statistics.wording import write_ends
+from arena.statistics.number_texts import write_ends
 from arena.store.columns import Columns, is_known, map_cells, place_in
-from arena.tables.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
+from arena.store.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 
 SOURCE_NAMES: Final = {
     "majority_5": "majority of 5s",

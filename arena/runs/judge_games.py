@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
@@ -19,9 +21,9 @@ from arena.executors.local import Executor
 from arena.executors.log import run_log
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
-from arena.store.folder import JUDGED, locate
-from arena.store.judge import JudgedGames
-from arena.tournament import keys
+from arena.store.folder import JUDGED, JUDGED_FILES, check_names, locate
+from arena.store.sqlite_file import SqliteFile
+from arena.tournament import config_keys as keys
 from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
@@ -37,6 +39,51 @@ _GAMES = 64  # games of a chunk with few worlds; larger chunks are hardly faster
 _WORLDS = 512  # worlds of all games of a chunk together
 _MOST_AGAIN = 4  # decisions of a seat; each takes some 0.5 s
 _CHUNKS = 16  # chunks at least, so that all workers are busy
+
+FORMAT: Final = 1
+"""Of analysis.sqlite."""
+
+_APPLICATION: Final = 0x444E414A  # "DNAJ", in the header of the file
+_TABLE = """
+CREATE TABLE judged (key BLOB PRIMARY KEY, decisions BLOB NOT NULL) WITHOUT ROWID
+"""
+_decisions = msgspec.msgpack.Decoder(list[Judged])
+
+
+class JudgedGames(SqliteFile):
+    """The decisions of judged games by a key of the game, the judge and how it judged.
+
+    Without a path nothing is kept. What was added survives whatever ends the process. Every error
+    is an InputError that names the file.
+    """
+
+    faults = (*SqliteFile.faults, msgspec.MsgspecError)
+    error = InputError
+    advice = "; without the file all is judged anew"
+    logs = False
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        if path is not None:
+            check_names(path.parent, JUDGED_FILES)
+        foreign = f"a database, but not one of an analysis{self.advice}"
+        self.open(_APPLICATION, FORMAT, _TABLE, foreign, self.advice)
+
+    def find(self, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
+        """Return the decisions of the games that are kept, of these."""
+        query = "SELECT decisions FROM judged WHERE key = ?"
+        found = {}
+        with self.errors():
+            for key in keys:
+                if (row := self.one(query, key)) is not None:
+                    found[key] = _decisions.decode(row)
+        return found
+
+    def add(self, games: Mapping[bytes, Sequence[Judged]]) -> None:
+        """Keep games: all of these or, where the process ends meanwhile, none."""
+        rows = [(key, msgspec.msgpack.encode(decisions)) for key, decisions in games.items()]
+        with self.changing():
+            self.connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", rows)
 
 
 class Judge(NamedTuple):

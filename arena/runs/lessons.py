@@ -16,13 +16,13 @@ from arena.errors import InputError, shorten
 from arena.executors.local import Executor
 from arena.executors.log import run_log
 from arena.lanes.scratch import scratch_folder
+from arena.replays.finished_game import Game
+from arena.replays.mistakes import describe_decision, name_choice, tell_next
 from arena.runs.judge_games import Ask, judge_again
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.runs.run import Interrupted
 from arena.statistics.intervals import Estimate
-from arena.store.finished import Game
-from arena.store.judge import describe_decision, name_choice, tell_next
 from arena.tables.losses import Lesson
 from arena.tournament.judged import PARTS, ROLLOUTS, Judged, Recorded
 from arena.tournament.match import GameResult

@@ -22,13 +22,13 @@ from arena.executors.local import open_executor
 from arena.executors.log import run_log
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems, probe
-from arena.store.finished import Game
+from arena.replays.finished_game import Game
 from arena.store.folder import MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
 from arena.store.reader import find_changed, read_run
 from arena.store.store import Store
 from arena.tournament.config import Config, check_name, override
-from arena.tournament.keys import MOST_BOTS, Venue
+from arena.tournament.config_keys import MOST_BOTS, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes

@@ -20,7 +20,7 @@ from arena.runs.saving import RunProgress, Waiting, open_store, write_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tables.summary import format_standings
-from arena.tournament.keys import HERE, MOST_PAIRS, Venue
+from arena.tournament.config_keys import HERE, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes

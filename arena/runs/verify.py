@@ -19,6 +19,8 @@ from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
+from arena.replays.finished_game import read_line
+from arena.replays.judge_records import read_lines
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
@@ -27,9 +29,7 @@ from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
-from arena.store.finished import read_line
 from arena.store.folder import INDEX, LEAGUE, LOG, MANIFEST, REPORT_HTML, RunFolder, Writer, locate
-from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
 from arena.store.store import Store, forfeit_by_rule

@@ -25,7 +25,7 @@ import numpy as np
 
 from arena.statistics.distributions import Floats, find_root, normal_below
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import (
+from arena.statistics.sequential_test import (
     Bounds,
     log_likelihood_ratio,
     moments,
@@ -73,7 +73,7 @@ def estimate_mean(
     observation's log-likelihood ratio, which grows with its value: both are treated as the same
     variable, each in units of its standard deviation.
 
-    >>> from arena.statistics.sprt import PAIR_SCORES, bounds, looks
+    >>> from arena.statistics.sequential_test import PAIR_SCORES, bounds, looks
     >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
     >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
     >>> [round(mean, 2) for mean in estimate[:3]]

@@ -20,12 +20,12 @@ from arena.entries.file import decode, read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
 from arena.lanes.faults import KINDS
+from arena.replays.finished_game import read_line
+from arena.replays.judge_records import read_lines
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
 from arena.store.csv_files import GAME_COLUMNS, GUARDED
 from arena.store.database import NAME
-from arena.store.finished import read_line
 from arena.store.folder import GAMES, MANIFEST
-from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
 from arena.store.reader import begins_a_record, read_run, why_no_run
 from arena.store.store import Store

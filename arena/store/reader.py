@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from arena.entries.file import open_file
 from arena.errors import InputError, counted, naming
+from arena.replays.finished_game import Game
 from arena.store import damage
 from arena.store.database import FORMAT, NAME
-from arena.store.finished import Game
 from arena.store.folder import DETAILS, REPLACED
 from arena.store.manifest import MOST_BYTES, read_tournament
 from arena.store.sqlite_file import connect

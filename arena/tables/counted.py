@@ -18,12 +18,11 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints, score_intervals
+from arena.statistics.letters import give_letters, give_ranks
 from arena.statistics.verdicts import Verdict
-from arena.statistics.wording import give_letters, give_ranks
 from arena.store.columns import Columns, match_rows
 from arena.store.counting import HALVES, Tallies
-from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
-from arena.tables.table_columns import (
+from arena.store.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
     STANDINGS,
@@ -31,6 +30,7 @@ from arena.tables.table_columns import (
     WIN_TYPE_TABLE,
     WIN_TYPES,
 )
+from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
 from arena.tournament.schedule import Pairing
 
 WON, LOST, DRAWN = range(RESULTS)

@@ -19,8 +19,8 @@ from arena.statistics.cycles import Field
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, score_interval
 from arena.statistics.model import Spread
-from arena.statistics.sprt import elo_of
-from arena.statistics.wording import write_ends, write_estimate
+from arena.statistics.number_texts import write_ends, write_estimate
+from arena.statistics.sequential_test import elo_of
 from arena.store.counting import Counts
 from arena.tables.counted import LOST, WON
 from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots

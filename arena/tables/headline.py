@@ -18,14 +18,14 @@ import numpy as np
 from arena.errors import counted, name_some
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate, score_interval
-from arena.statistics.verdicts import Verdict
-from arena.statistics.wording import (
+from arena.statistics.number_texts import (
     as_sentence,
     say_two,
     write_chance,
     write_estimate,
     write_lead,
 )
+from arena.statistics.verdicts import Verdict
 from arena.tournament.rounds import make_rounds
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament

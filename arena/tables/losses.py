@@ -13,12 +13,12 @@ from arena.batch.judging import MISTAKES as PHRASES
 from arena.entries.file import read_file
 from arena.errors import InputError, counted
 from arena.statistics.intervals import Estimate, Moments
-from arena.statistics.wording import write_estimate
+from arena.statistics.number_texts import write_estimate
 from arena.store.csv_files import parse_table
 from arena.store.folder import ANALYSIS, locate
+from arena.store.table_columns import MEAN_END, list_columns
 from arena.tables.run_games import add_rows, interval, make_table
-from arena.tables.table_columns import MEAN_END, list_columns
-from arena.tournament import keys
+from arena.tournament import config_keys as keys
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from engine import STANDARD, TAKE
 from engine.cards import CHARS

@@ -26,8 +26,8 @@ from arena.statistics.intervals import Bools, Ints
 from arena.store.columns import EMPTY, Columns
 from arena.store.counting import HALVES, Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
+from arena.store.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.headline import Headline, find_headline
-from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.win_tables import Tables, make_ranking, make_tables
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchored, read_anchors

@@ -11,10 +11,10 @@ import numpy as np
 
 from arena.batch.replay import DRAW, Bools, Ints, Replay, find_points, find_sources, find_winners
 from arena.entries.resolve import resolve
+from arena.replays.finished_game import Game
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
-from arena.store.finished import Game
 from arena.tables.run_games import CITY_WIN, Batch, Row, every, interval, make_table, read_batches
 from arena.tournament.tournament import Tournament
 from engine import CITY, KINDS, STANDARD, TAKE, Rules

@@ -15,12 +15,12 @@ from arena.statistics.cycles import Field, describe_cycle, find_misfits, make_re
 from arena.statistics.model import is_equal
 from arena.store.columns import Columns
 from arena.store.counting import Counts
+from arena.store.table_columns import TABLES
 from arena.tables import counted
 from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependence, seat_advantage
 from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Row, read_batches
-from arena.tables.table_columns import TABLES
-from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.config_keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament

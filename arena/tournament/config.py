@@ -21,7 +21,7 @@ from arena.entries.spec import HERE, LANES, Here, Lane, is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.keys import (
+from arena.tournament.config_keys import (
     EXECUTORS,
     MAX_FAULTS,
     TARGETS,
@@ -36,7 +36,7 @@ from arena.tournament.keys import (
     Width,
     told,
 )
-from arena.tournament.schedule import read_deals
+from arena.tournament.fixed_deals import read_deals
 from arena.tournament.stop import check_target, make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor

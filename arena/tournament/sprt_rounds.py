@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from arena.errors import InputError, counted
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import (
+from arena.statistics.number_texts import signed, write_ends
+from arena.statistics.sequential_test import (
     DIFFERENCES,
     FIRST_LOOK,
     PAIR_SCORES,
@@ -26,7 +27,6 @@ from arena.statistics.sprt import (
     share_of,
     single_ratios,
 )
-from arena.statistics.wording import signed, write_ends
 from arena.tournament.rounds import Counts, Rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.stop import Sprt
@@ -197,7 +197,7 @@ class SprtRounds(Rounds):
 def describe(evidence: Evidence) -> str:
     """Describe the progress of a test in one line, with the ratio drawn between its bounds.
 
-    >>> from arena.statistics.sprt import PAIR_SCORES, bounds
+    >>> from arena.statistics.sequential_test import PAIR_SCORES, bounds
     >>> ends = bounds(0.05, 0.05)
     >>> seen = (10, 0, 80, 0, 20)
     >>> describe(Evidence(seen, PAIR_SCORES, 1.0, 1.0863, ends, [110]))

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import msgspec
 
 from arena.errors import InputError
-from arena.tournament.keys import MOST_PAIRS, Pairs, TargetWord
+from arena.tournament.config_keys import MOST_PAIRS, Pairs, TargetWord
 from engine.errors import show
 
 _TIMES = 100  # times the pairs of the first round: the default of `max_pairs`

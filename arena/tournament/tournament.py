@@ -16,7 +16,7 @@ from arena.entries.entry import Entry
 from arena.errors import InputError, counted, naming
 from arena.lanes.limits import MOST_WAITING, Limits
 from arena.statistics.counts import Anchors
-from arena.tournament.keys import MAX_FAULTS, MOST_PAIRS, Pairs, Positive, Rounds, Seed
+from arena.tournament.config_keys import MAX_FAULTS, MOST_PAIRS, Pairs, Positive, Rounds, Seed
 from arena.tournament.schedule import Fixture, Meeting, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop
 from arena.tournament.versions import versions

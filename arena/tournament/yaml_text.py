@@ -15,7 +15,7 @@ from arena.entries.file import MAINS
 from arena.entries.resolve import installed
 from arena.errors import InputError, arena_command
 from arena.removed import advise
-from arena.tournament.keys import advise_whole
+from arena.tournament.config_keys import advise_whole
 from engine.errors import show, show_start
 
 MOST_BYTES: Final = 1 << 18

@@ -19,7 +19,7 @@ from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.replay import NOTHING
 from arena.batch.rollouts import Policy, pick
 from arena.entries.resolve import resolve
-from arena.store.curve import (
+from arena.replays.curve import (
     BOT,
     PARTS,
     SEARCHED,

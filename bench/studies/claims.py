@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from arena.differences.claims import Claim, make_claim
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import PAIR_SCORES, looks, share_of
+from arena.statistics.sequential_test import PAIR_SCORES, looks, share_of
 from arena.statistics.stopped import estimate_mean
 from arena.tournament.sprt_rounds import Evidence
 from arena.tournament.stop import Sprt

@@ -12,7 +12,7 @@ from arena.batch.lockstep import Lockstep
 from arena.executors.judge_chunk import judge_here
 from arena.runs.judge_games import find_judge
 from arena.runs.lessons import Seen, find_costliest, find_costs
-from arena.tournament.keys import JUDGE, WORLDS
+from arena.tournament.config_keys import JUDGE, WORLDS
 from arena.tournament.schedule import Fixture, Pairing
 from bots.apprentice import bot as apprentice
 from engine import CITY, TAKE, Action, Setup, Strategy, View, sample_hand

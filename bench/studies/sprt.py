@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy
 
 from arena.entries.resolve import resolve
-from arena.statistics.sprt import (
+from arena.statistics.sequential_test import (
     DIFFERENCES,
     PAIR_SCORES,
     bounds,

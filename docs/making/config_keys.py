@@ -11,7 +11,7 @@ from msgspec import inspect
 from arena.addons.league.league_settings import Settings
 from arena.lanes.limits import Limits
 from arena.tournament.config import BotEntry, Config
-from arena.tournament.keys import ExecutorChoice
+from arena.tournament.config_keys import ExecutorChoice
 from arena.tournament.rule_changes import list_published
 
 NAME: Final = "config-keys.md"

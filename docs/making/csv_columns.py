@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from arena.tables import losses, table_columns
-from arena.tables.table_columns import Column, TableColumns
+from arena.store import table_columns
+from arena.store.table_columns import Column, TableColumns
+from arena.tables import losses
 
 NAME: Final = "csv-columns.md"
 MODULES: Final = (table_columns, losses)

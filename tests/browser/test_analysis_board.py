@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.replays.finished_game import line_timeline
+from arena.replays.html_page import render_replay
 from arena.runs.judge_games import describe_judge, review_record
-from arena.store.finished import line_timeline
-from arena.store.html_page import render_replay
 from arena.tournament.judged import Judged
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once
-from tests.store.games import random_record
+from tests.replays.games import random_record
 
 RECORD = random_record(Random(2))
 EVIL = "<b>ann</b>\u05e9"

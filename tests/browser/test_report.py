@@ -14,10 +14,10 @@ import pytest
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
+from arena.replays.html_page import frame as frame_of
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from arena.store.csv_files import guard
-from arena.store.html_page import frame as frame_of
 from arena.tables.summary import names_on_page
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt

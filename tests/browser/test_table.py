@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from arena.addons.table import session
-from arena.addons.table.server import write_page
+from arena.addons.table import table_games
+from arena.addons.table.table_server import write_page
 from tests.addons.table import BROKEN, HOSTILE, LOWEST, Client, running
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here, start_command
@@ -32,8 +32,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.fixture(autouse=True)
 def _same_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deal the same cards each time, and judge in fewer worlds, which takes less time."""
-    monkeypatch.setattr("arena.addons.table.server.secrets.randbelow", lambda _: 0)
-    monkeypatch.setattr(session, "WORLDS", 8)
+    monkeypatch.setattr("arena.addons.table.table_server.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr(table_games, "WORLDS", 8)
 
 
 def begin(page: Any, bot: str = "greedy", begins: str = "me") -> None:

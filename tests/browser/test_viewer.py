@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.store.finished import Game, game_timeline, line_timeline
-from arena.store.html_page import render_replay
+from arena.replays.finished_game import Game, game_timeline, line_timeline
+from arena.replays.html_page import render_replay
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.store.games import game_with_thoughts, random_record
-from tests.store.test_timeline import states_of
+from tests.replays.games import game_with_thoughts, random_record
+from tests.replays.test_timeline import states_of
 from tests.tiers import few
 
 CHAMPION = resolve("champion")

@@ -20,9 +20,9 @@ import pytest
 from arena.cli import cli
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
-from arena.store.finished import Game
+from arena.replays.finished_game import Game
 from arena.store.folder import WINS
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
 from engine import Record, Rules

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from arena.store.html_page import is_replay
+from arena.replays.html_page import is_replay
 from engine import Record
 from tests.conftest import Arena, Done, Once, run_here
 from tests.kit import refused
+from tests.replays.games import random_record
 from tests.rogues import write
-from tests.store.games import random_record
 from tests.stores import forge
 from tests.tiers import few
 

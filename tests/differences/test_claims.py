@@ -15,7 +15,7 @@ from arena.differences.comparison import (
     judge_compared,
 )
 from arena.statistics.intervals import Estimate, find_significant
-from arena.statistics.sprt import PAIR_SCORES, bounds
+from arena.statistics.sequential_test import PAIR_SCORES, bounds
 from arena.statistics.verdicts import Word
 from arena.tables.counted import make_verdicts
 from arena.tournament.sprt_rounds import Evidence, Verdict

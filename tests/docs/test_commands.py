@@ -13,9 +13,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena.store.html_page import is_replay
+from arena.replays.html_page import is_replay
+from arena.store.table_columns import TableColumns
 from arena.tables.losses import DECISIONS
-from arena.tables.table_columns import TableColumns
 from engine import View
 from tests import ROOT, markdown
 from tests.conftest import Arena

@@ -21,14 +21,15 @@ from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.resolve import resolve
 from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
-from arena.lanes.bubblewrap import OLDEST_JAIL
 from arena.lanes.confine import DISK, INODES, MOST_OPEN, SOCKETS
 from arena.lanes.jail import most_processes
+from arena.lanes.jail_root import MOST
+from arena.lanes.jail_support import OLDEST_JAIL
 from arena.lanes.syscalls import ALLOWED, DECIDED
-from arena.lanes.warm import MOST
 from arena.reports.front import MOST_WAITING, WHOLE
-from arena.store import database, judge
-from arena.tables.table_columns import CARDS
+from arena.runs import judge_games
+from arena.store import database
+from arena.store.table_columns import CARDS
 from arena.tournament.rule_changes import list_published
 from arena.tournament.versions import minor, version_here
 from engine import encoding, play_game, record
@@ -146,7 +147,7 @@ def test_citation_changelog_and_formats_have_this_version() -> None:
     row = r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: to [\d.]+)?) \|$"
     rows = dict(re.findall(row, STABILITY, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
-    assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
+    assert rows["`analysis.sqlite`, games that were judged"] == str(judge_games.FORMAT)
     assert rows["a league, `league.sqlite`"] == str(ledger.FORMAT)
     assert rows["`manifest.json`"] == f"1.0 to {minor(version_here())}"
     assert rows["a record"] == str(record.FORMAT)

@@ -18,7 +18,7 @@ import click
 import pytest
 
 from arena.cli import cli
-from arena.tables.table_columns import TableColumns
+from arena.store.table_columns import TableColumns
 from docs.making import api, commands, config_keys, csv_columns, staging
 from docs.making.gallery import EXHIBITS
 from docs.making.site import build_site

@@ -16,7 +16,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from arena.lanes.bubblewrap import find_bubblewrap
+from arena.lanes.jail_support import find_bubblewrap
 from tests import ROOT, markdown
 from tests.conftest import Done
 from tests.tiers import few

@@ -112,10 +112,10 @@ FAULTS = [
     ),
     Fault(
         "the removed cards in the page of one seat",
-        "arena/store/timeline.py",
+        "arena/replays/timeline.py",
         '"removed": to_text(bytes(sorted(last.removed))) if seat is None else None,',
         '"removed": to_text(bytes(sorted(last.removed))),',
-        "tests/store/test_sources.py::"
+        "tests/replays/test_mistakes.py::"
         "test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes",
     ),
     Fault(
@@ -130,14 +130,14 @@ FAULTS = [
         "arena/reports/front.py",
         'if headers.get("origin", origin) != origin:',
         'if headers.get("origin", "http:").partition(":")[0] != "http":',
-        "tests/addons/table/test_server.py::test_another_origin_is_refused_everywhere",
+        "tests/addons/table/test_table_server.py::test_another_origin_is_refused_everywhere",
     ),
     Fault(
         "the bot's hand sent to the page",
-        "arena/addons/table/session.py",
+        "arena/addons/table/table_games.py",
         "seat=self.person, ending=said",
         "seat=None, ending=said",
-        "tests/addons/table/test_hall.py::test_no_byte_depends_on_what_the_person_cannot_know",
+        "tests/addons/table/test_table_games.py::test_no_byte_depends_on_what_the_person_cannot_know",
     ),
     Fault(
         "a token that a server sends back in a broken line, shown",

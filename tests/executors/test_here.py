@@ -12,12 +12,11 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors import local
-from arena.executors.here import Here, is_harmless
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog, run_log
-from arena.executors.member import Member
+from arena.executors.member import Here, Member, is_harmless
 from arena.runs.rerun import play_again
-from arena.tournament.keys import HERE
+from arena.tournament.config_keys import HERE
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes

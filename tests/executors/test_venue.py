@@ -24,7 +24,7 @@ from arena.errors import InputError
 from arena.executors import worker_process
 from arena.executors.local import LocalExecutor, open_executor
 from arena.tournament.config import Config
-from arena.tournament.keys import ExecutorChoice, Venue, choose_venue
+from arena.tournament.config_keys import ExecutorChoice, Venue, choose_venue
 from arena.tournament.tournament import Tournament
 from engine.rules import STANDARD
 from tests.addons.league.small import a_league
@@ -112,7 +112,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
     monkeypatch.setattr("arena.executors.worker.play_here", _stop)
     monkeypatch.setattr("arena.check.inspector.run_check", lambda order, _: _stop(order.venue))
-    for place in ("arena.tournament.keys", "arena.library.request"):
+    for place in ("arena.tournament.config_keys", "arena.library.request"):
         monkeypatch.setattr(f"{place}.choose_venue", choose_more)
     return folder
 
@@ -232,7 +232,10 @@ OWNERS: Mapping[str, set[str]] = {
     "LocalExecutor": {"arena.executors.local"},
     "PoolExecutor": {"arena.addons.cluster.pool"},
     "open_pool": {"arena.executors.local"},
-    "Venue": {"arena.tournament.keys", "arena.addons.league.submission"},  # which times a bot
+    "Venue": {
+        "arena.tournament.config_keys",
+        "arena.addons.league.submission",
+    },  # which times a bot
 }
 """Which modules make an executor or a venue."""
 

@@ -22,11 +22,12 @@ from arena.executors.log import QUIET
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
+from arena.replays import judge_records
+from arena.replays.finished_game import format_game
+from arena.replays.judge_records import read_lines
 from arena.runs.run import run
 from arena.runs.verify import verify
-from arena.store import judge
 from arena.store.folder import RunFolder
-from arena.store.judge import format_game, read_lines
 from arena.tournament import config
 from arena.tournament.match import play_together
 from arena.tournament.players import RemotePlayer
@@ -98,12 +99,12 @@ def try_spec(text: str) -> None:
 
 def try_records(content: bytes) -> None:
     """Judge and show the records of a file."""
-    for judgement in judge.judge(read_lines(BytesIO(content))):
-        assert judge.to_text(judgement).isprintable()
-        assert judge.to_json(judgement).isprintable()
+    for judgement in judge_records.judge(read_lines(BytesIO(content))):
+        assert judge_records.to_text(judgement).isprintable()
+        assert judge_records.to_json(judgement).isprintable()
     for line in read_lines(BytesIO(content)):
         with suppress(EngineError):
-            for row in format_game(judge.parse_record(line), "deck"):
+            for row in format_game(judge_records.parse_record(line), "deck"):
                 assert row.isprintable()
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.entries.resolve import resolve
+from arena.lanes.jail_root import read_all
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
-from arena.lanes.warm import read_all
 from engine.seeds import stream
 from tests import rogues
 

@@ -19,9 +19,9 @@ from arena.entries.layout import remove_tree
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.lanes import bubblewrap
-from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
+from arena.lanes import jail_support
 from arena.lanes.confine import DISK, GO, INODES, SOCKETS
+from arena.lanes.jail_support import find_bubblewrap, find_pid_namespaces
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.messages import Answer
@@ -548,8 +548,8 @@ def test_a_bubblewrap_that_fails_is_quoted(
 
 def test_root_stays_root_without_a_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Anybody else needs one, in which the numbers stay the same."""
-    monkeypatch.setattr(bubblewrap, "IS_ROOT", True)
-    assert bubblewrap.user_namespace() == ()
-    monkeypatch.setattr(bubblewrap, "IS_ROOT", False)
-    words = bubblewrap.user_namespace()
+    monkeypatch.setattr(jail_support, "IS_ROOT", True)
+    assert jail_support.user_namespace() == ()
+    monkeypatch.setattr(jail_support, "IS_ROOT", False)
+    words = jail_support.user_namespace()
     assert words == ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))

@@ -15,9 +15,9 @@ from arena.entries.layout import Layout
 from arena.entries.resolve import resolve
 from arena.entries.syntax import open_zip
 from arena.errors import Exhausted, InputError, blaming_machine
-from arena.lanes import bubblewrap
-from arena.lanes.bubblewrap import free_user, require_jail
+from arena.lanes import jail_support
 from arena.lanes.faults import Forfeit
+from arena.lanes.jail_support import free_user, require_jail
 from arena.lanes.launch import Launch
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
@@ -163,7 +163,7 @@ def test_no_jail_and_no_user_are_nobodys_fault(monkeypatch: pytest.MonkeyPatch) 
     def refuse() -> str:
         raise InputError("lane jail: Resource temporarily unavailable")
 
-    monkeypatch.setattr(bubblewrap, "find_bubblewrap", refuse)
+    monkeypatch.setattr(jail_support, "find_bubblewrap", refuse)
     with pytest.raises(Exhausted, match="Resource temporarily unavailable"):
         require_jail()
 

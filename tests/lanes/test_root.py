@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.lanes import root
-from arena.lanes.root import HOME, lay_out
+from arena.lanes import jail_root
+from arena.lanes.jail_root import HOME, lay_out
 
 
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a program, a link to it, a large file and a folder of packages."""
-    monkeypatch.setattr(root, "HOME", "/private")
-    monkeypatch.setattr(root, "_MOUNTED", ("/proc",))
+    monkeypatch.setattr(jail_root, "HOME", "/private")
+    monkeypatch.setattr(jail_root, "_MOUNTED", ("/proc",))
     folder = tmp_path / "system"
     (folder / "packages/one").mkdir(parents=True)
     (folder / "program").write_text("program")

@@ -17,7 +17,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import Exhausted
 from arena.executors.worker import Worker
-from arena.lanes.bubblewrap import User, find_pid_namespaces, free_user
+from arena.lanes.jail_support import User, find_pid_namespaces, free_user
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import empty_folder, scratch_folder
@@ -35,7 +35,7 @@ from tests.waiting import PATIENCE
 FEW = (3_000_000_000, 6)
 """The first number and the count of a container with few users, of which jails have three."""
 ELSEWHERE = (
-    "import sys; from arena.lanes.bubblewrap import free_user; "
+    "import sys; from arena.lanes.jail_support import free_user; "
     f"user = free_user(*{FEW}); print(user.number, flush=True); sys.stdin.read()"
 )
 

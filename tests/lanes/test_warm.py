@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.lanes import warm
+from arena.lanes import jail_root
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from tests.runs.test_rogues import needs_jail
@@ -19,7 +19,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     """Give the marker a folder of its own, and let no earlier test have read anything."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    monkeypatch.setattr(warm, "_kept", "")
+    monkeypatch.setattr(jail_root, "_kept", "")
     return folder / "district-noir-arena"
 
 
@@ -46,8 +46,8 @@ def shown(tmp_path: Path) -> Path:
 
 def warm_program(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Warm what jails show, as the first one of a program."""
-    monkeypatch.setattr(warm, "_kept", "")
-    warm.warm([shown])
+    monkeypatch.setattr(jail_root, "_kept", "")
+    jail_root.warm([shown])
 
 
 def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
@@ -61,7 +61,7 @@ def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
         file.write_text("x")
     (folder / "link").symlink_to(outside)
     os.mkfifo(folder / "pipe")
-    warm.read_all(folder, [str(folder / "hidden")])
+    jail_root.read_all(folder, [str(folder / "hidden")])
     assert read == [str(folder / "a"), str(folder / "deep" / "b")]
 
 
@@ -75,7 +75,7 @@ def test_a_path_is_read_once_after_each_start_of_the_machine(
     os.utime(shown, (1, 1))
     warm_program(shown, monkeypatch)
     assert len(read) == 2
-    monkeypatch.setattr(warm, "_examine_pages", lambda: ("another start 0", 0, 9))
+    monkeypatch.setattr(jail_root, "_examine_pages", lambda: ("another start 0", 0, 9))
     for _ in range(2):
         warm_program(shown, monkeypatch)
         assert len(read) == 3

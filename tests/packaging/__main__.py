@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from arena.cli.machine import EXTRAS, Finding, format_findings
+from arena.cli.doctor import EXTRAS, Finding, format_findings
 from tests import ROOT
 from tests.packaging import clones, licences, pythons, smoke, wheel
 from tests.packaging.wheel import PROJECT

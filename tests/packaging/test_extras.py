@@ -13,7 +13,7 @@ import click
 import pytest
 from packaging.requirements import Requirement
 
-from arena.cli.machine import EXTRAS
+from arena.cli.doctor import EXTRAS
 from tests import ROOT
 from tests.console import COMMANDS
 from tests.packaging import wheel

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from arena.addons.league import web
 from arena.addons.remote import bot_server
-from arena.addons.table.server import make_server as make_table
+from arena.addons.table.table_server import make_server as make_table
 from arena.entries.resolve import resolve
 from arena.reports.front import MOST_WAITING, Connection, Front, FrontServer, listen
 from tests import ROOT
@@ -127,7 +127,7 @@ def serve_league(folder: Path) -> Iterator[Listener]:
 LISTENERS: dict[str, Callable[[Path], AbstractContextManager[Listener]]] = {
     "addons/league/web.py": serve_league,
     "addons/remote/bot_server.py": serve_bot,
-    "addons/table/server.py": serve_table,
+    "addons/table/table_server.py": serve_table,
 }
 """Every module of the arena that listens."""
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.replays.html_page import static
 from arena.reports.blocks import to_paragraph
 from arena.reports.html import renew_index
-from arena.store.html_page import static
 from tests.conftest import Arena
 
 HOSTILE = "<b>&amp;'\"\u202e #?%"
@@ -119,7 +119,7 @@ def test_another_file_of_this_name_is_not_touched(results: Path, tmp_path: Path)
     assert not results.exists()
 
 
-STYLES = "arena.store/base.css", "arena.reports/drawing.css"
+STYLES = "arena.replays/base.css", "arena.reports/drawing.css"
 PARTED = [
     re.split(r"@media \(prefers-color-scheme: dark\) *{", static(name), maxsplit=1)
     for name in STYLES

@@ -13,18 +13,24 @@ from markupsafe import escape
 
 from arena.differences.run_files import Files, make_files
 from arena.lanes.faults import Fault
-from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown, write_cell
+from arena.reports.blocks import (
+    MOST_ROWS,
+    Code,
+    Report,
+    Table,
+    read_sentence,
+    to_markdown,
+    write_cell,
+)
 from arena.reports.drawing import Cell, Lines, Map, Rows, draw
 from arena.reports.games import _least_leads
 from arena.reports.html import is_shown, to_html, write_rows
 from arena.reports.run_report import make_report
-from arena.reports.table_blocks import MOST_ROWS
 from arena.reports.win_section import Margin
+from arena.store import table_columns
 from arena.store.columns import Columns
 from arena.store.store import Store
-from arena.tables import table_columns
-from arena.tables.summary import Names
-from arena.tables.table_columns import (
+from arena.store.table_columns import (
     LEAGUE,
     TIMINGS,
     VERDICTS,
@@ -32,6 +38,7 @@ from arena.tables.table_columns import (
     Column,
     TableColumns,
 )
+from arena.tables.summary import Names
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.timing import SPENT, Spending

@@ -22,11 +22,11 @@ from arena.reports.ladder import ENDINGS, Ladder
 from arena.reports.run_report import make_report, suggest_next
 from arena.reports.standings_section import bots_section, standings_section
 from arena.store.columns import Columns
+from arena.store.table_columns import STANDINGS, TAKES
 from arena.tables.findings import Findings, Unbounded
 from arena.tables.headline import headline_of, say_order
 from arena.tables.losses import JudgedTables
 from arena.tables.summary import Names, plain_rows
-from arena.tables.table_columns import STANDINGS, TAKES
 from arena.tournament.stop import Sprt
 from engine import Rules
 from tests.reports.runs import cup, make_store, report_of

@@ -26,11 +26,17 @@ from arena.executors.log import QUIET
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
-from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
+from arena.statistics.sequential_test import (
+    DIFFERENCES,
+    PAIR_SCORES,
+    Bounds,
+    log_likelihood_ratio,
+    share_of,
+)
 from arena.statistics.stopped import estimate_mean
 from arena.store.columns import Columns
 from arena.store.folder import RunFolder, locate
-from arena.tables.table_columns import VERDICTS
+from arena.store.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament

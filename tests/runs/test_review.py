@@ -11,12 +11,11 @@ from threading import Thread
 import pytest
 
 from arena.errors import InputError
-from arena.runs.judge_games import review_record
-from arena.store.judge import JudgedGames
+from arena.runs.judge_games import JudgedGames, review_record
 from arena.tournament.judged import Judged
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
-from tests.store.games import random_record
+from tests.replays.games import random_record
 
 
 def deal_of(first: str, second: str, row: str) -> str:

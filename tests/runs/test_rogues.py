@@ -22,7 +22,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
+from arena.lanes.jail_support import find_bubblewrap, find_pid_namespaces
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.store.folder import RunFolder

@@ -18,7 +18,7 @@ from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, RunLog
-from arena.lanes.bubblewrap import find_pid_namespaces
+from arena.lanes.jail_support import find_pid_namespaces
 from arena.lanes.limits import Limits
 from arena.runs.rerun import choose_pairs
 from arena.runs.run import Interrupted, run

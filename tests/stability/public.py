@@ -21,13 +21,14 @@ import msgspec
 
 import arena
 import arena.differences
+import arena.store
 import arena.tables
 import engine
 from arena.addons.league.league_settings import Settings
 from arena.cli import cli, find_commands
 from arena.lanes import messages
 from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS
-from arena.tables.table_columns import TableColumns
+from arena.store.table_columns import TableColumns
 from arena.tournament.config import Config
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -168,7 +169,7 @@ def _columns() -> Iterator[str]:
     files: dict[str, list[str]] = {"games.csv": GAME_COLUMNS, "faults.csv": FAULT_COLUMNS}
     named = [
         module.name
-        for room in (arena.tables, arena.differences)
+        for room in (arena.store, arena.tables, arena.differences)
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
     ]
     for name in named:

@@ -10,10 +10,10 @@ import pytest
 
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
+from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.two_bots import ALPHA, boundary, log_capital, pair_scores
 from arena.statistics.verdicts import Verdicts
-from arena.statistics.wording import give_letters
 from bench.studies import sequences
 from bench.studies.apart import PRICED, WIDTH, play_runs
 from bench.studies.sequences import sequence_interval

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from arena.differences.paired import PairedGame, make_differences, separate_games
 from arena.statistics.difference import Values, compare_means, compare_ratios
 from arena.statistics.intervals import Z95, Estimate, find_significant
-from arena.statistics.sprt import elo_difference, elo_of, mean_difference, share_of
-from arena.tables.table_columns import DIFFERENCES
+from arena.statistics.sequential_test import elo_difference, elo_of, mean_difference, share_of
+from arena.store.table_columns import DIFFERENCES
 
 NONE = Estimate(0.0, -0.1, 0.1)
 

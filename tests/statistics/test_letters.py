@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.statistics.wording import give_letters, name_letter, shorten, split_letters
+from arena.statistics.letters import give_letters, name_letter, shorten, split_letters
 
 
 @st.composite

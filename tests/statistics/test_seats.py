@@ -18,7 +18,7 @@ from arena.statistics.cycles import find_cyclic, shortest_cycle
 from arena.statistics.distributions import expit, find_root, normal_below, student_bound
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.model import find_groups
-from arena.statistics.wording import write_chance, write_ends, write_estimate, write_lead
+from arena.statistics.number_texts import write_chance, write_ends, write_estimate, write_lead
 from arena.store.store import Store
 from arena.tables.findings import seat_advantage
 from arena.tournament.match import GameResult

@@ -20,8 +20,8 @@ import arena
 from arena.cli.picking import open_out
 from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
+from arena.runs.judge_games import JudgedGames
 from arena.store.folder import WINS, RunFolder, home_of, locate, make_place
-from arena.store.judge import JudgedGames
 from arena.store.sqlite_file import SqliteFile
 from tests.conftest import run_here
 

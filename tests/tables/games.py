@@ -10,8 +10,8 @@ from typing import NamedTuple
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.store.store import Store
+from arena.store.table_columns import TABLES
 from arena.tables.run_games import Row
-from arena.tables.table_columns import TABLES
 from arena.tables.win_tables import make_win_tables
 from arena.tournament import plan
 from arena.tournament.match import GameResult

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from arena.replays.mistakes import DISPUTED
 from arena.store.csv_files import csv_writer
 from arena.store.folder import ANALYSIS
-from arena.store.judge import DISPUTED
 from arena.store.store import Store
 from arena.tables.losses import (
     AGAIN,

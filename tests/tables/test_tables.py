@@ -15,12 +15,12 @@ from arena.lanes.faults import Fault
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, make_residuals
 from arena.statistics.intervals import Estimate
+from arena.statistics.letters import give_ranks
 from arena.statistics.two_bots import pair_scores
-from arena.statistics.wording import give_ranks
+from arena.store import table_columns
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
-from arena.tables import counted, losses, table_columns
-from arena.tables.table_columns import (
+from arena.store.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
     STANDINGS,
@@ -30,6 +30,7 @@ from arena.tables.table_columns import (
     WIN_TYPES,
     TableColumns,
 )
+from arena.tables import counted, losses
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin

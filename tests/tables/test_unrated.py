@@ -10,9 +10,9 @@ import pytest
 from arena.lanes.faults import Fault
 from arena.statistics.cycles import Field
 from arena.store.store import Store
+from arena.store.table_columns import STANDINGS
 from arena.tables import counted
 from arena.tables.summary import format_standings, plain_rows
-from arena.tables.table_columns import STANDINGS
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin

@@ -10,7 +10,7 @@ import pytest
 
 from arena.errors import InputError
 from arena.library.request import RunKeys
-from arena.tournament import config, keys
+from arena.tournament import config, config_keys
 from arena.tournament.config import Config
 from arena.tournament.tournament import Tournament
 
@@ -253,7 +253,7 @@ def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
 def test_options_and_keywords_are_keys_of_a_config() -> None:
     """So there is one description of a run; a gauntlet's and a Swiss run's are keys only."""
     known = {*Config.__struct_fields__}
-    assert known >= {*keys.TEXTS}
+    assert known >= {*config_keys.TEXTS}
     assert {*RunKeys.__annotations__} == known - {"bots", "panel", "format", "rounds"}
     not_asked_for = {"meetings", "extended"}  # of leagues, and what became of a run
     own = {one.name for one in fields(Tournament)} - {"entries", "paired", "stop"}

@@ -12,8 +12,8 @@ import pytest
 import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.store.judge import parse_record
-from arena.store.timeline import parse_thoughts, write_thoughts
+from arena.replays.judge_records import parse_record
+from arena.replays.timeline import parse_thoughts, write_thoughts
 from arena.tournament.thinking import find_thoughts
 from bots.endgame import Endgame
 from bots.ismcts import Ismcts

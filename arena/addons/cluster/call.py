@@ -26,7 +26,7 @@ from arena.errors import ArenaError, InputError
 from arena.executors.answers import Garbled, Part, from_part, to_part
 from arena.executors.local import open_crew
 from arena.executors.log import Line, RunLog, Sender
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, versions_here

@@ -28,7 +28,7 @@ from arena.executors.answers import Garbled
 from arena.executors.log import RunLog, logger
 from arena.lanes.faults import KINDS
 from arena.threads import count_cores
-from arena.tournament.keys import HERE, PATIENCE, ExecutorChoice, Venue
+from arena.tournament.config_keys import HERE, PATIENCE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played
 from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament

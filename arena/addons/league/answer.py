@@ -18,7 +18,7 @@ from arena.store.folder import write_text
 from arena.store.reader import Choice
 from arena.tables.losses import Asked
 from arena.tables.summary import plain_rows
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 
 _MOST_COSTLY: Final = 10  # decisions
 _MOST_BYTES: Final = 1 << 24

@@ -19,8 +19,8 @@ from arena.reports.drawing import Lines, Series
 from arena.reports.games import Pick, Place, make_replays
 from arena.reports.ladder import ENDINGS
 from arena.statistics.counts import RESULTS, WIN_TYPES
-from arena.statistics.sprt import share_of
-from arena.statistics.wording import write_ends
+from arena.statistics.number_texts import write_ends
+from arena.statistics.sequential_test import share_of
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 

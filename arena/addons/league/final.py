@@ -14,7 +14,7 @@ from arena.addons.league.league_tables import ACTIVE, Version, write_time
 from arena.errors import InputError, arena_command, counted
 from arena.runs.run import Outcome, Playing
 from arena.store.folder import REPORT_HTML
-from arena.tournament.keys import MOST_SEED
+from arena.tournament.config_keys import MOST_SEED
 from arena.tournament.tournament import Tournament
 from engine.seeds import stream
 

@@ -35,14 +35,14 @@ from arena.entries.spec import is_address
 from arena.errors import InputError, Unreachable, counted, escape, naming
 from arena.executors.local import Executor, open_executor
 from arena.executors.log import NORMAL
-from arena.lanes.bubblewrap import find_bubblewrap
+from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.scratch import lock_folder
 from arena.runs.run import play_games
 from arena.statistics.ratings import MEAN
 from arena.store.database import NAME as GAMES
 from arena.store.folder import DETAILS, LOG, RunFolder
 from arena.store.manifest import differences
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import VERSION, Tournament
 

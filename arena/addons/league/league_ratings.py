@@ -26,9 +26,9 @@ from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats, expit, normal_below
 from arena.statistics.intervals import Z95
+from arena.statistics.letters import give_letters
 from arena.statistics.model import Spread, find_groups
 from arena.statistics.ratings import ELO, MEAN
-from arena.statistics.wording import give_letters
 
 BLOCK: Final = 10
 """Pairs that are assigned at once."""

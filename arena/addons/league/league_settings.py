@@ -17,7 +17,7 @@ from arena.entries.spec import HERE, Here
 from arena.errors import InputError, naming
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
-from arena.tournament.keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width, told
+from arena.tournament.config_keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width, told
 from arena.tournament.versions import engine_sha256
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules

@@ -33,8 +33,8 @@ from arena.reports.ladder import ENDINGS, MOST_RUNGS, Forfeiting, Lately, Openin
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
+from arena.store.table_columns import LEAGUE, Column
 from arena.tables.headline import say_order
-from arena.tables.table_columns import LEAGUE, Column
 
 SITE: Final = "site"
 """The folder of the pages, in the league's folder."""

@@ -16,12 +16,13 @@ from arena.addons.league.league_games import Games
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.addons.league.ledger import Ledger
 from arena.errors import arena_command, counted, escape
-from arena.statistics import wording
+from arena.statistics import letters
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
-from arena.statistics.wording import split_letters, write_ends, write_estimate
+from arena.statistics.letters import split_letters
+from arena.statistics.number_texts import write_ends, write_estimate
+from arena.store.table_columns import LEAGUE
 from arena.tables.summary import short_names
-from arena.tables.table_columns import LEAGUE
 from arena.tournament.tournament import VERSION
 
 _HALVES = 4  # half points of a pair
@@ -120,7 +121,7 @@ def standings(league: League) -> list[Standing]:
     scale = {*panel_names(league.ledger).values()}
     rated = [one for one in found if one.state == ACTIVE and one.elo is not None]
     ranked = [one for one in rated if one.bot not in scale]
-    ranks = wording.give_ranks([one.elo or 0.0 for one in ranked])
+    ranks = letters.give_ranks([one.elo or 0.0 for one in ranked])
     rank_of = {one.bot: rank for one, rank in zip(ranked, ranks, strict=True)}
     panel = [one for one in rated if one.bot in scale]
     return [
@@ -196,7 +197,7 @@ def format_standings(found: Sequence[Standing], place: str) -> Iterator[str]:
         interval = write_ends(one.elo_low, one.elo_high)
         line = f"{one.rank or '-':>4}  {write_title(f'{one.bot} {one.version}')} "
         if one.elo is not None:
-            group = wording.shorten(one.group, _MOST_LETTERS) if one.group else ""
+            group = letters.shorten(one.group, _MOST_LETTERS) if one.group else ""
             line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
         yield line.rstrip()
         if one.note:

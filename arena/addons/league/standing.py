@@ -12,7 +12,7 @@ from arena.addons.league.league_settings import new_settings
 from arena.addons.league.shown import Standing, history, standings
 from arena.executors.log import NORMAL, QUIET
 from arena.library.request import Location, find_venue, folder_path, takes
-from arena.tournament.keys import VenueKeys
+from arena.tournament.config_keys import VenueKeys
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -43,13 +43,13 @@ from arena.entries.spec import COMMAND, is_address, parse
 from arena.errors import InputError, blaming_machine
 from arena.executors.local import open_executor
 from arena.executors.log import QUIET
-from arena.lanes.bubblewrap import require_jail
 from arena.lanes.faults import KINDS
+from arena.lanes.jail_support import require_jail
 from arena.lanes.probe import find_problems
 from arena.processes import killing_orphans
 from arena.runs.run import run
 from arena.store.store import Store
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.tournament import Tournament
 
 _UNREADABLE: Final = "it cannot be read as a bot"

@@ -28,6 +28,7 @@ from arena.addons.league.league_site import SITE
 from arena.addons.league.submission import TooMany
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
+from arena.replays.html_page import STYLE, render, static
 from arena.reports.front import (
     REPORT_POLICY,
     TOO_LARGE,
@@ -39,7 +40,6 @@ from arena.reports.front import (
     read_cookie,
     too_large,
 )
-from arena.store.html_page import STYLE, render, static
 
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "

@@ -23,7 +23,7 @@ from arena.lanes.scratch import scratch_folder
 from arena.runs.progress_bar import Progress, show_progress
 from arena.runs.rerun import prepare
 from arena.runs.run import play_games
-from arena.statistics.wording import write_ends
+from arena.statistics.number_texts import write_ends
 from arena.store.folder import RunFolder
 from arena.store.reader import read_run
 from arena.tournament.config import Config, make_tournament

@@ -32,12 +32,12 @@ from arena.library.request import Bot, Location, folder_path, make_playing, requ
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, run
 from arena.statistics.intervals import Estimate, score_interval
-from arena.statistics.wording import write_estimate
+from arena.statistics.number_texts import write_estimate
 from arena.store.reader import Choice as Chosen
 from arena.store.reader import chosen_games
 from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
-from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS, LocalKeys, Venue
+from arena.tournament.config_keys import MOST_PAIRS, PROBED_PAIRS, LocalKeys, Venue
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.errors import show

@@ -21,7 +21,7 @@ from arena.cli.options import (
     venue_options,
 )
 from arena.cli.starting import find_venue
-from arena.tournament import keys
+from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
     from arena.entries.entry import Entry

@@ -20,8 +20,8 @@ from arena.entries.needs import why_hidden
 from arena.entries.program import SYSTEM
 from arena.entries.syntax import open_zip
 from arena.errors import InputError, escape
-from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Forfeit
+from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process

@@ -21,7 +21,7 @@ from arena.entries.archive import checked_strategy
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
-from arena.store.finished import Game
+from arena.replays.finished_game import Game
 from arena.store.reader import Choice, chosen_games, read_run
 from engine import Action, Bot, Rules, Setup, Strategy, View
 from engine.encoding import ACTIONS

@@ -24,14 +24,14 @@ from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
-from arena.statistics.wording import write_cells
+from arena.statistics.number_texts import write_cells
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
 from arena.store.folder import RunFolder, check_names
 from arena.store.reader import count_kept, read_run
+from arena.store.table_columns import ABLATION
 from arena.tables.summary import short_names
-from arena.tables.table_columns import ABLATION
 from arena.tournament.rule_changes import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup

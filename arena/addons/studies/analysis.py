@@ -15,7 +15,10 @@ import pandas as pd
 from arena.entries.file import replacing
 from arena.errors import InputError
 from arena.executors.local import open_executor
+from arena.replays.finished_game import Game
+from arena.replays.mistakes import describe_decision
 from arena.runs.judge_games import (
+    JudgedGames,
     check_bounds,
     check_numbers,
     check_rules,
@@ -25,16 +28,14 @@ from arena.runs.judge_games import (
 )
 from arena.runs.lessons import Seen, teach
 from arena.store.csv_files import csv_writer
-from arena.store.finished import Game
 from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
-from arena.store.judge import JudgedGames, describe_decision
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
 from arena.tables.win_tables import count_pairs, share_out
-from arena.tournament import keys
+from arena.tournament import config_keys as keys
+from arena.tournament.config_keys import Venue
 from arena.tournament.judged import PARTS, Judged, Recorded
-from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError, Record

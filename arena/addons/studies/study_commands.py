@@ -43,14 +43,14 @@ from arena.cli.starting import (
 from arena.errors import InputError, arena_command, counted, escape, naming, wrapped
 from arena.store.folder import ANALYSIS, locate
 from arena.tables.summary import Names, short_names
-from arena.tournament import keys
+from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from arena.addons.studies.tuning import Tuning
     from arena.tables.losses import Analysis, Asked
-    from arena.tournament.keys import Venue
+    from arena.tournament.config_keys import Venue
 
 _LABEL: Final = 14  # columns of a name at least
 _OTHERS: Final = 66  # columns beside it
@@ -291,7 +291,7 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
-    from arena.store.judge import DISPUTED
+    from arena.replays.mistakes import DISPUTED
     from arena.tables.summary import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
@@ -375,7 +375,7 @@ def _format_worst(
     target: Path, bots: Sequence[str], analysis: Analysis, names: Names
 ) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
-    from arena.store.judge import DISPUTED
+    from arena.replays.mistakes import DISPUTED
     from arena.tables.summary import plain_rows
 
     worst, again = analysis.worst, analysis.decisions["mistake"].dropna()

@@ -47,8 +47,8 @@ from arena.store.csv_files import replace_rows
 from arena.store.folder import RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
-from arena.tables.table_columns import CANDIDATES
-from arena.tournament import keys
+from arena.store.table_columns import CANDIDATES
+from arena.tournament import config_keys as keys
 from arena.tournament.halving_rounds import count_halvings
 from arena.tournament.sprt_rounds import as_comparison, folder_word
 from arena.tournament.stop import Halving, make_sprt

@@ -15,7 +15,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.answers import Garbled
 from arena.lanes.limits import Limits
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, version_here, versions_here

@@ -19,7 +19,7 @@ from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
 from arena.store.folder import RunFolder
-from arena.tournament.keys import ExecutorChoice, Venue
+from arena.tournament.config_keys import ExecutorChoice, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

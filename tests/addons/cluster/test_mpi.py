@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from arena.cli.starting import find_venue
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from tests import rogues
 from tests.conftest import Arena, run_command
 from tests.kills import count_games

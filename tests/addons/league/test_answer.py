@@ -14,7 +14,7 @@ from arena.addons.league.league import League
 from arena.addons.league.shown import Standing, standings, surely_beats, table
 from arena.errors import InputError
 from arena.reports.html import to_html
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from tests.addons.league.small import a_league, play
 from tests.conftest import Arena
 

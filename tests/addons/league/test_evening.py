@@ -32,7 +32,7 @@ from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import Playing
-from arena.tournament.keys import Venue
+from arena.tournament.config_keys import Venue
 from tests import ROOT
 from tests.addons.league.small import a_league, accept, settings, write_bot
 from tests.conftest import Arena

@@ -12,7 +12,7 @@ import arena
 from arena.addons.rl import Encoding, dataset, mask
 from arena.addons.rl.decisions import Decisions
 from arena.errors import InputError
-from arena.store.finished import Game
+from arena.replays.finished_game import Game
 from engine import Rules, State
 from engine.notation import parse_actions, parse_deal
 from engine.view import view

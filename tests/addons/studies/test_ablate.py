@@ -35,7 +35,7 @@ from arena.statistics.intervals import Estimate, Ints
 from arena.store.folder import MANIFEST, TABLES, RunFolder, locate
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.tables.table_columns import ABLATION
+from arena.store.table_columns import ABLATION
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.rule_changes import Variant, make_variants

@@ -17,7 +17,7 @@ from arena.addons.studies.settings import Ranges, design, read_parameters
 from arena.batch.judging import MISTAKES, Cured, name_mistake
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.store.judge import DISPUTED
+from arena.replays.mistakes import DISPUTED
 from bench.studies.lessons import WEAK, told
 from bots.apprentice import own_network
 from bots.champion import values_after

@@ -22,7 +22,7 @@ from arena.errors import ArenaError, ChangedBots, InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
 from arena.store.reader import read_run
-from arena.tables.table_columns import CANDIDATES
+from arena.store.table_columns import CANDIDATES
 from arena.tournament.halving_rounds import HalvingRounds
 from arena.tournament.rounds import Counts, add
 from arena.tournament.stop import Halving

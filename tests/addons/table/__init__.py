@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.addons.table.server import Guard, Table, make_server
+from arena.addons.table.table_server import Guard, Table, make_server
 from arena.lanes.scratch import scratch_folder
 from arena.reports.front import listen
 from tests.waiting import PATIENCE

@@ -17,12 +17,12 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.addons.table.session import Match, Records, Session
+from arena.addons.table.table_games import Match, Records, Session
 from arena.addons.table.terminal import Terminal, help_lines, read_action
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
-from arena.store.board import card_names
-from arena.tournament.keys import NAMINGS
+from arena.replays.board import card_names
+from arena.tournament.config_keys import NAMINGS
 from arena.tournament.schedule import Fixture, Pairing
 from engine import KINDS, TAKE, Action, Record, Rules, View, outcome
 from engine.cards import CHARS, to_text

@@ -8,7 +8,7 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.store.curve import describe_decisive, find_chances
+from arena.replays.curve import describe_decisive, find_chances
 from arena.tables.replayed_games import chances_of
 from arena.tables.run_games import read_batches
 from engine import Record, Rules, to_text

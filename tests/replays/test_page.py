@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.store import html_page
-from arena.store.html_page import content_policy, render, static, to_data
+from arena.replays import html_page
+from arena.replays.html_page import content_policy, render, static, to_data
 from tests import ROOT
 
 HOSTILE = [
@@ -37,7 +37,7 @@ def test_data_cannot_leave_its_element(text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_title_is_text(text: str) -> None:
     """Jinja escapes what a template is given."""
-    page = render("arena.store/page.html", title=text)
+    page = render("arena.replays/page.html", title=text)
     title = page.split("<title>")[1].split("</title>")[0]
     assert not re.search("[<>'\"]", title)
     assert page.count("<script") == 0
@@ -67,8 +67,8 @@ def compiled(cache: Path) -> tuple[str, int]:
     code = (
         "import jinja2; made = []; compile = jinja2.Environment.compile\n"
         "jinja2.Environment.compile = lambda *a, **b: made.append(a) or compile(*a, **b)\n"
-        "from arena.store.html_page import render\n"
-        "print(len(render('arena.store/page.html', title='x')), len(made))"
+        "from arena.replays.html_page import render\n"
+        "print(len(render('arena.replays/page.html', title='x')), len(made))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

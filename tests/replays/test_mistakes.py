@@ -18,22 +18,22 @@ from arena.batch.judging import MISTAKES, name_mistake
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
+from arena.replays.board import Layout, group
+from arena.replays.curve import find_beliefs, find_chances, find_curve
+from arena.replays.finished_game import Game, game_timeline, line_timeline
+from arena.replays.html_page import frame, is_replay, render_replay, tabulate
+from arena.replays.mistakes import DISPUTED, describe_decision
+from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record
-from arena.store.board import Layout, group
-from arena.store.curve import find_beliefs, find_chances, find_curve
-from arena.store.finished import Game, game_timeline, line_timeline
-from arena.store.html_page import frame, is_replay, render_replay, tabulate
-from arena.store.judge import DISPUTED, describe_decision
-from arena.store.timeline import make_timeline
+from arena.tournament.config_keys import NAMINGS, Naming
 from arena.tournament.judged import ILLEGAL, Judged
-from arena.tournament.keys import NAMINGS, Naming
 from engine import STANDARD, EngineError, Record, Rules, Seat, View, pack_text, points, to_text
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
 from engine.state import State
 from engine.view import view
-from tests.store.games import game_with_thoughts, random_record, twins
-from tests.store.test_timeline import states_of
+from tests.replays.games import game_with_thoughts, random_record, twins
+from tests.replays.test_timeline import states_of
 from tests.tiers import few
 
 CHAMPION = resolve("champion")

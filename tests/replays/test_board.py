@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from arena.store.board import Board, shorten
-from arena.tournament.keys import NAMINGS
+from arena.replays.board import Board, shorten
+from arena.tournament.config_keys import NAMINGS
 from engine import Rules, State
 from engine.notation import parse_actions
 from engine.view import view

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from arena.store.judge import judge as judge_lines
-from arena.store.judge import read_lines, to_json
+from arena.replays.judge_records import judge as judge_lines
+from arena.replays.judge_records import read_lines, to_json
 from bots.uniform import bot
 from engine import play_game
 from tests.referee import Table

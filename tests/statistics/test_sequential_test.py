@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from arena.statistics.sprt import (
+from arena.statistics.sequential_test import (
     DIFFERENCES,
     PAIR_SCORES,
     bounds,

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.store.curve import (
+from arena.replays.curve import (
     PARTS,
     SEARCHED,
     find_beliefs,
@@ -21,7 +21,7 @@ from engine.notation import parse_actions, parse_deal
 from engine.view import view
 from tests import ROOT
 from tests.batch.test_last_round import solve
-from tests.store.games import random_record, twins
+from tests.replays.games import random_record, twins
 
 CHAMPION = resolve("champion")
 RECORD = random_record(Random(5))

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from arena.store.board import Card, Layout, Looks
-from arena.store.judge import describe_decision
+from arena.replays.board import Card, Layout, Looks
+from arena.replays.mistakes import describe_decision
 from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from engine import (
     CITY,

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from arena.addons.table.terminal import format_ending
 from arena.lanes.faults import Fault
-from arena.store.board import card_names
-from arena.store.judge import format_ending, format_game
-from arena.store.timeline import find_marks
-from arena.tournament.keys import NAMINGS
+from arena.replays.board import card_names
+from arena.replays.finished_game import format_game
+from arena.replays.timeline import find_marks
+from arena.tournament.config_keys import NAMINGS
 from arena.tournament.match import Finished
 from engine import KINDS, STANDARD, Record, Rules, State, pack_of
 from engine.notation import parse_cards

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import machine
-from arena.cli.machine import CHECKS, EXTRAS, Finding, examine, examine_bot
-from arena.lanes.bubblewrap import find_bubblewrap
+from arena.cli import doctor
+from arena.cli.doctor import CHECKS, EXTRAS, Finding, examine, examine_bot
+from arena.lanes.jail_support import find_bubblewrap
 from tests import ROOT
 from tests.conftest import Arena
 from tests.runs.test_rogues import needs_jail
@@ -50,7 +50,7 @@ def test_every_check_is_a_line_and_the_extras_are_examined(
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {name for name, asked in project["optional-dependencies"].items() if asked}
     assert EXTRAS.keys() == asked - of_developers
-    monkeypatch.setattr(machine, "_is_installed", lambda name: name != "networkx")
+    monkeypatch.setattr(doctor, "_is_installed", lambda name: name != "networkx")
     finding = named("extras")
     assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel; not ")
     assert finding.detail.endswith("; not swiss (format: swiss)")
@@ -76,7 +76,7 @@ def test_a_bubblewrap_that_fails_says_why(
     bwrap: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, forbidden: str
 ) -> None:
     """Its last line of errors, and the switch of the system that forbids user namespaces."""
-    monkeypatch.setattr(machine, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(doctor, "_SYSTEM", tmp_path)
     bwrap("echo a first line >&2", "echo no new namespace >&2", "exit 1")
     finding = named("bubblewrap")
     assert finding.detail.endswith("bubblewrap does not work here: no new namespace")
@@ -98,9 +98,9 @@ def test_an_old_python_a_full_folder_and_little_memory_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what to do; a limit of a container is its memory, and `max` is none."""
-    monkeypatch.setattr(machine, "_OLDEST_PYTHON", (99, 1))
+    monkeypatch.setattr(doctor, "_OLDEST_PYTHON", (99, 1))
     assert named("python").advice == "install Python 99.1 or newer"
-    monkeypatch.setattr(machine, "_LEAST_FREE", 2**80)
+    monkeypatch.setattr(doctor, "_LEAST_FREE", 2**80)
     assert (named("temporary folder").ok, "TMPDIR" in named("temporary folder").advice) == (
         False,
         True,
@@ -109,7 +109,7 @@ def test_an_old_python_a_full_folder_and_little_memory_are_told(
     assert "cannot be written" in named("temporary folder").detail
     (tmp_path / "one").write_text("max\n")
     (tmp_path / "two").write_text(f"{2**29}\n")
-    monkeypatch.setattr(machine, "_LIMITS", (str(tmp_path / "one"), str(tmp_path / "two")))
+    monkeypatch.setattr(doctor, "_LIMITS", (str(tmp_path / "one"), str(tmp_path / "two")))
     assert named("memory").detail == "0.5 GiB"
 
 

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from arena.store.board import Board, card_names
-from arena.store.timeline import make_frames, make_timeline
+from arena.replays.board import Board, card_names
+from arena.replays.timeline import make_frames, make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from engine import (
     STANDARD,
@@ -26,7 +26,7 @@ from engine import (
 from engine.notation import parse_actions, parse_cards, parse_deal
 from engine.thoughts import Thought
 from engine.view import view
-from tests.store.games import random_record, twins
+from tests.replays.games import random_record, twins
 from tests.tables.games import random_rules
 
 PLAYERS = ("ann", "bob")

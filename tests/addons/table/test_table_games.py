@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.addons.table import session
-from arena.addons.table.session import TableGame
+from arena.addons.table import table_games
+from arena.addons.table.table_games import TableGame
 from arena.errors import ArenaError
 from arena.processes import FOLDER_VARIABLE
 from arena.runs.judge_games import review_record
@@ -33,7 +33,7 @@ PLIES = 9  # until the person has acted four times, and the bot, too
 @pytest.fixture(autouse=True)
 def seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every game has seed 0, or 1 if the bot is to begin."""
-    monkeypatch.setattr("arena.addons.table.server.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.addons.table.table_server.secrets.randbelow", lambda _: 0)
 
 
 def frames_of(news: dict[str, Any]) -> list[dict[str, Any]]:
@@ -154,7 +154,7 @@ def test_every_decision_of_a_finished_game_is_judged(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of both seats; the numbers are those of the judge for this game."""
-    monkeypatch.setattr(session, "WORLDS", 8)
+    monkeypatch.setattr(table_games, "WORLDS", 8)
     path = client.begin("uniform", begins="me")
     last = client.play(path)
     timeline = client.ask(f"{path}/judge", {})

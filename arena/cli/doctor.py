@@ -140,7 +140,7 @@ def examine_folder() -> Finding:
 
 def examine_bubblewrap() -> Finding:
     """Return whether bubblewrap can make a jail here, in which bots of strangers play."""
-    from arena.lanes.bubblewrap import find_bubblewrap
+    from arena.lanes.jail_support import find_bubblewrap
 
     try:
         return Finding("bubblewrap", True, f"{find_bubblewrap()} makes the lane jail")

@@ -16,8 +16,8 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament import schedule
+from arena.tournament.fixed_deals import read_deals
 from arena.tournament.replay_command import replay_commands
-from arena.tournament.schedule import read_deals
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record, Rules, to_text

@@ -23,7 +23,7 @@ from arena.cli.options import (
     tolerate_any_terminal,
 )
 from arena.errors import InputError
-from arena.tournament.keys import Naming
+from arena.tournament.config_keys import Naming
 
 _FOLDER: Final = Path("results/human")
 _SEEDS: Final = 1_000_000_000  # short enough to be typed
@@ -67,7 +67,7 @@ def human(
     Example:
       echo quit | arena human greedy
     """
-    from arena.addons.table.session import Records, Session
+    from arena.addons.table.table_games import Records, Session
     from arena.addons.table.terminal import Terminal, play_session
     from arena.entries.spec import check_label
     from arena.runs.rerun import find_opponent
@@ -112,7 +112,7 @@ def table(port: int, no_browser: bool, results: Path) -> None:
         raise InputError(
             f"arena table needs {', '.join(missing)}: pip install 'district-noir-arena[table]'"
         )
-    from arena.addons.table.server import serve
+    from arena.addons.table.table_server import serve
     from arena.processes import adopt_orphans
 
     def tell(address: str) -> None:

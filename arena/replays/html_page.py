@@ -19,8 +19,8 @@ from markupsafe import Markup
 from arena.entries.file import cache_folder as cache_folder
 from arena.entries.file import own_cache
 from arena.errors import InputError
-from arena.store.board import Card, Move, card_names, group
-from arena.tournament.keys import Naming
+from arena.replays.board import Card, Move, card_names, group
+from arena.tournament.config_keys import Naming
 from engine.cards import CHARS
 
 _KINDS = {char: kind for kind, char in enumerate(CHARS)}
@@ -46,7 +46,7 @@ class PlyRow(NamedTuple):
 def tabulate(timeline: Mapping[str, Any], naming: Naming = "english") -> list[PlyRow]:
     """Return a row for the deal and for each ply, with cards named by `naming`.
 
-    >>> from arena.store.timeline import make_timeline
+    >>> from arena.replays.timeline import make_timeline
     >>> from engine import Record
     >>> deal = "555556666667777777888888882222334xxxyyyyzzCCC"
     >>> rows = tabulate(make_timeline(Record(deal, "5"), players=("ann", "bob")))
@@ -114,7 +114,7 @@ def _cards(chars: str, copies: str, naming: Naming) -> list[Card]:
     return cards
 
 
-STYLE = "arena.store/base.css"
+STYLE = "arena.replays/base.css"
 """The colours, the type and the tables of every page."""
 
 GENERATOR = "District Noir Arena"
@@ -125,7 +125,7 @@ _COMMAND = re.compile("`(arena [^`]+)`")
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 SCRIPTS: Final = tuple(
-    f"arena.store/{name}.js"
+    f"arena.replays/{name}.js"
     for name in (
         *("cards", "board", "actions", "knowledge", "decisions", "swing"),
         *("transport", "settings", "notes", "viewer"),
@@ -133,7 +133,7 @@ SCRIPTS: Final = tuple(
 )
 """The scripts that define `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
 
-STYLES: Final = ("arena.store/replay.css",)
+STYLES: Final = ("arena.replays/replay.css",)
 
 _MARK = b'data-page="arena view"'
 _MOST = 1 << 23  # bytes of a page that are read
@@ -149,9 +149,9 @@ def render(
 ) -> str:
     """Return a page made from a template and static files.
 
-    Files have names such as `arena.store/base.css`: a package, and a file in its folder `static`.
+    Files have names such as `arena.replays/base.css`: a package, and a file in its folder `static`.
     `libraries` are the texts of scripts, which come before `scripts`. The template extends
-    `arena.store/page.html`, and everything in `data` is escaped there.
+    `arena.replays/page.html`, and everything in `data` is escaped there.
     """
     bodies = [_script(text) for text in (*libraries, *map(static, scripts))]
     page: str = (
@@ -198,7 +198,7 @@ def content_policy(scripts: Sequence[str]) -> str:
 
 
 def static(name: str) -> str:
-    """Return the text of a static file with a name such as `arena.store/base.css`."""
+    """Return the text of a static file with a name such as `arena.replays/base.css`."""
     package, _, file = name.partition("/")
     return (resources.files(package) / "static" / file).read_text(encoding="utf-8")
 
@@ -280,8 +280,8 @@ def _environment() -> Any:
 def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
     """Return the page of a game; `names` is the initial naming of its cards."""
     return render(
-        "arena.store/replay.html",
-        scripts=[*SCRIPTS, "arena.store/mount.js"],
+        "arena.replays/replay.html",
+        scripts=[*SCRIPTS, "arena.replays/mount.js"],
         styles=STYLES,
         title="{} - {}".format(*timeline["players"]),
         timeline=timeline,

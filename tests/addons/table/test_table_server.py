@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 import psutil
 import pytest
 
-from arena.addons.table import server as module
-from arena.addons.table.server import MOST_BODY, POLICY, REFUSED, write_page
+from arena.addons.table import table_server as module
+from arena.addons.table.table_server import MOST_BODY, POLICY, REFUSED, write_page
 from arena.errors import InputError
 from arena.reports.front import listen
 from tests.addons.table import SLEEPER, Client

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 
 import arena
-from arena.store.finished import Game
+from arena.replays.finished_game import Game
 from engine import STANDARD, Record, Rules, Seat, State, sample, to_text
 from engine.play import playout
 from engine.state import random_deal

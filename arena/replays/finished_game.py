@@ -3,26 +3,90 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
 from arena.entries.entry import Entry
 from arena.errors import counted, escape, shorten
 from arena.lanes.faults import Fault
+from arena.replays.board import WIDTH, Layout, group
+from arena.replays.curve import find_curve
+from arena.replays.judge_records import PLAYERS, parse_players, parse_record
+from arena.replays.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
 from arena.statistics.counts import BY_RULE
-from arena.store.curve import find_curve
-from arena.store.judge import PLAYERS, format_game, parse_players, parse_record
-from arena.store.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
+from arena.tournament.config_keys import Naming
 from arena.tournament.judged import Judged
-from arena.tournament.keys import Naming
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine import Record, Seat, breakdown, outcome, points
+from engine import Record, Seat, State, breakdown, outcome, points
 from engine.cards import to_text
 from engine.errors import RecordError, show
+from engine.notation import parse_actions, parse_deal
 from engine.scoring import Breakdown
+from engine.view import view
+
+
+def _list_items(head: str, items: Iterable[str]) -> list[str]:
+    text = f"  {head:<7} {', '.join(items) or '-'}"
+    return textwrap.wrap(text, WIDTH, subsequent_indent=" " * 10)
+
+
+def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS) -> Iterator[str]:
+    """Yield the lines of a game; `players` are the names of seat 0 and of seat 1.
+
+    Raises EngineError for a bad record, after the lines of the plies before the mistake.
+    """
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    actions = parse_actions(record.actions)
+    layout = Layout((view(state, 0), view(state, 1)), naming)
+    if players != PLAYERS:
+        for seat, player in enumerate(players):
+            yield from textwrap.wrap(f"seat {seat}: {player}", WIDTH, subsequent_indent="  ")
+    yield "the deal"
+    yield from _show_position(layout, state)
+    number = 0
+    for ply, action in enumerate(actions):
+        if not state.over and state.round != number:
+            number = state.round
+            yield f"round {number}, {players[state.to_act]} begins"
+        state.apply(state.checked(action))
+        layout.follow((view(state, 0), view(state, 1)))
+        move = layout.moves[-1]
+        text = f"ply {ply}: {move.describe(players[move.seat])}"
+        yield from textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+        yield from _show_position(layout, state)
+    yield from _show_ending(state, players)
+
+
+def _show_position(layout: Layout, state: State) -> Iterator[str]:
+    """Yield the row, hands, piles and score of a position."""
+    yield from _list_items("row", [card.name for card in layout.row])
+    for seat in (0, 1):
+        yield from _list_items(f"hand {seat}", group(layout.hands[seat]))
+    for seat in (0, 1):
+        yield from _list_items(f"pile {seat}", group(layout.piles[seat]))
+    yield from _list_items("score", ["{} : {}".format(*points(state.piles, state.rules))])
+
+
+def _show_ending(state: State, players: Sequence[str]) -> Iterator[str]:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    if not state.over:
+        plies = len(state.history)
+        yield f"unfinished after {counted(plies, 'ply', 'plies')}"
+    elif winner is None:
+        yield f"a draw, {score[0]} : {score[1]}"
+    else:
+        yield f"{players[winner]} wins by {win_type}, {score[0]} : {score[1]}"
+    for seat, part in enumerate(breakdown(state.piles, state.rules)):
+        majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
+        yield (
+            f"  seat {seat}  majorities {majorities}, sets {part.sets}, "
+            f"alliances {part.alliances}, betrayals {part.betrayals}"
+        )
+
 
 _WAYS = {"city": "by City", "points": "on points", "tiebreak": "on the tie-break"}
 
@@ -138,7 +202,7 @@ class Game:
         It is a page in a frame with its own security policy: it cannot access the notebook.
         """
         from arena.entries.resolve import resolve
-        from arena.store.html_page import frame, render_replay
+        from arena.replays.html_page import frame, render_replay
         from engine import EngineError
 
         try:

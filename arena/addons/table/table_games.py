@@ -19,10 +19,10 @@ from arena.errors import ArenaError, InputError, arena_command
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import remove_folder
+from arena.replays.finished_game import Game, game_timeline
+from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record
-from arena.store.finished import Game, game_timeline
-from arena.store.timeline import make_timeline
-from arena.tournament.keys import Naming
+from arena.tournament.config_keys import Naming
 from arena.tournament.match import (
     Finished,
     Player,

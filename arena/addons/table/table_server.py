@@ -22,16 +22,16 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Scope
 
-from arena.addons.table.session import Hall, Match, Records, Session, TableGame
+from arena.addons.table.table_games import Hall, Match, Records, Session, TableGame
 from arena.entries.catalogue import STRENGTHS, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
 from arena.lanes.scratch import scratch_folder
 from arena.lanes.signals import TERMINATION
+from arena.replays.html_page import SCRIPTS, STYLE, STYLES, static
 from arena.reports.front import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart
-from arena.store.html_page import SCRIPTS, STYLE, STYLES, static
-from arena.tournament.keys import MOST_SEED
+from arena.tournament.config_keys import MOST_SEED
 from arena.tournament.schedule import Fixture, Pairing
 from engine import RULES_TEXT
 

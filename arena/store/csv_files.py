@@ -19,7 +19,8 @@ from arena.entries.file import read_file, replacing
 from arena.errors import InputError
 from arena.statistics.counts import BY_RULE
 from arena.store.database import Database
-from arena.store.folder import TIMINGS, part_of
+from arena.store.folder import part_of
+from arena.store.table_columns import FAULTS, GAMES, TIMINGS
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Distribution, Timing
@@ -108,8 +109,6 @@ def _format_value(value: Any) -> str:
 NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
 """The numeric columns of games.csv, each with the SQL expression on a row of the store."""
 
-GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", "win_type", *NUMBERS, "fault"]
-FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
 _TRACEBACK_LINES = 4
 _OUTPUT_LINES = 10
 
@@ -119,7 +118,7 @@ def write_games(file: TextIO, lines: Iterable[str]) -> None:
 
     `winner` is a label, empty for a draw; `fault` is the kind of fault, empty without a forfeit.
     """
-    file.write(",".join(GAME_COLUMNS) + "\n")
+    file.write(",".join(GAMES.names) + "\n")
     file.writelines(lines)
 
 
@@ -127,7 +126,7 @@ def write_faults(
     file: TextIO, forfeits: Iterable[tuple[Fixture, GameResult]], command: Callable[[Fixture], str]
 ) -> None:
     """Write faults.csv, one row a forfeit; `command` returns the command that replays a game."""
-    write_rows(file, FAULT_COLUMNS, fault_rows(forfeits, command))
+    write_rows(file, FAULTS.names, fault_rows(forfeits, command))
 
 
 def fault_rows(
@@ -210,7 +209,7 @@ _MOST = 1 << 20  # bytes; the timings of a thousand bots have 150 KB
 
 def read_timings(folder: Path) -> bytes | None:
     """Return the content of a run's timings.csv, None if it does not exist; raises InputError."""
-    file = folder / TIMINGS
+    file = folder / TIMINGS.file
     if not file.exists():
         return None
     try:
@@ -221,7 +220,7 @@ def read_timings(folder: Path) -> bytes | None:
 
 def parse_timings(content: bytes) -> pd.DataFrame:
     """Parse the content of a timings.csv as a table; raises InputError if it is invalid."""
-    return parse_table(content, TIMINGS, make_timings({}, []).names)
+    return parse_table(content, TIMINGS.file, TIMINGS.names)
 
 
 def parse_table(
@@ -249,23 +248,18 @@ def parse_table(
         raise InputError(f"{name}: {error}") from None
 
 
-_TIMES = [f"{clock}_{what}" for clock in ("cpu", "wall") for what in ("mean", "p99", "max")]
-
-
 def make_timings(by_label: Timings, labels: Iterable[str]) -> Columns:
     """Return a table of the seconds per decision of each bot, over its timed decisions.
 
     It has processor time and wall-clock time.
     """
-    from arena.store.columns import Columns
-
     rows = [
         (label, timing.decisions, *_seconds(timing.cpu), *_seconds(timing.wall))
         for label in labels
         if (timing := by_label.get(label))
     ]
-    table = Columns.of_rows(["bot", "decisions", *_TIMES], rows)
-    return table.put(**{name: table[name].astype(float).round(9) for name in _TIMES})
+    table = TIMINGS.make(rows)
+    return table.put(**{name: table[name].round(9) for name in TIMINGS.names[2:]})
 
 
 def _seconds(times: Distribution) -> tuple[float, float, float]:

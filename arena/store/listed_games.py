@@ -23,12 +23,13 @@ from arena.lanes.faults import KINDS
 from arena.replays.finished_game import read_line
 from arena.replays.judge_records import read_lines
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
-from arena.store.csv_files import GAME_COLUMNS, GUARDED
+from arena.store.csv_files import GUARDED
 from arena.store.database import NAME
-from arena.store.folder import GAMES, MANIFEST
+from arena.store.folder import MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
 from arena.store.reader import begins_a_record, read_run, why_no_run
 from arena.store.store import Store
+from arena.store.table_columns import GAMES
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError
@@ -90,16 +91,16 @@ def read_games(place: Path, *, cards: bool = False) -> GameList:
         with closing(store):
             return list_run(run, store, name, cards=cards)
     if place.is_dir():
-        if not (place / GAMES).exists():
+        if not (place / GAMES.file).exists():
             raise InputError(f"{place}: {why_no_run(place)}")
-        place = place / GAMES
+        place = place / GAMES.file
     with naming(place):
         content = read_file(place, _MOST)
     if begins_a_record(content):
         return _read_records(name, io.BytesIO(content))
     found = _read_csv(name, content)
     manifest = place.with_name(MANIFEST)
-    if place.name != GAMES or not manifest.exists():
+    if place.name != GAMES.file or not manifest.exists():
         return found
     with naming(manifest):
         run = make_tournament(read_manifest(read_file(manifest, MOST_BYTES)))
@@ -108,7 +109,7 @@ def read_games(place: Path, *, cards: bool = False) -> GameList:
 
 def list_run(run: Tournament, store: Store, name: str, *, cards: bool = False) -> GameList:
     """Return the finished games of a run, with the deals if the `cards` are asked for."""
-    rows = pd.DataFrame(store.named_games(run.pairings), columns=GAME_COLUMNS, dtype=object)
+    rows = pd.DataFrame(store.named_games(run.pairings), columns=GAMES.names, dtype=object)
     return _of_run(list_games(rows, name), run, cards=cards)
 
 
@@ -186,7 +187,7 @@ def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str)
     Raises InputError, which names the column and the row, by its value in the index.
     """
     header = [*map(str, table.columns)]
-    for column in GAME_COLUMNS:
+    for column in GAMES.names:
         if header.count(column) > 1:
             raise InputError(f"{name}: column {column} is there twice")
         if column in ("bot", "opponent", "winner") and column not in header:

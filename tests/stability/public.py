@@ -27,7 +27,6 @@ import engine
 from arena.addons.league.league_settings import Settings
 from arena.cli import cli, find_commands
 from arena.lanes import messages
-from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS
 from arena.store.table_columns import TableColumns
 from arena.tournament.config import Config
 
@@ -166,7 +165,7 @@ def _without_sentences(schema: Any) -> Any:
 
 def _columns() -> Iterator[str]:
     """Yield the columns of every CSV file, each with its file."""
-    files: dict[str, list[str]] = {"games.csv": GAME_COLUMNS, "faults.csv": FAULT_COLUMNS}
+    files: dict[str, list[str]] = {}
     named = [
         module.name
         for room in (arena.store, arena.tables, arena.differences)

@@ -22,8 +22,6 @@ from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE
 from arena.store.columns import EMPTY, Columns, is_first, is_known, match_rows, place_in
 from arena.store.csv_files import (
-    FAULT_COLUMNS,
-    GAME_COLUMNS,
     csv_writer,
     fault_rows,
     guard,
@@ -35,6 +33,7 @@ from arena.store.csv_files import (
 from arena.store.folder import RunFolder
 from arena.store.listed_games import UNKNOWN, list_games, read_games
 from arena.store.store import Store
+from arena.store.table_columns import FAULTS, GAMES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.replay_command import replay_commands
@@ -63,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     writers["timings.csv"] = timings_writer(dict.fromkeys(LABELS, timing), LABELS)
     RunFolder(path).write(writers)
     rows = fault_rows(store.all_forfeits(TOURNAMENT.pairings), replay_commands(TOURNAMENT))
-    pd.DataFrame(rows, columns=FAULT_COLUMNS).to_pickle(path / "faults.pickle")
+    pd.DataFrame(rows, columns=FAULTS.names).to_pickle(path / "faults.pickle")
     store.close()
     return path
 
@@ -151,7 +150,7 @@ def test_the_lines_of_games_are_those_that_csv_writes() -> None:
         store.add(Played(Chunk(number, 0, pairs), games, {}, 0.0))
     wanted, found = io.StringIO(), io.StringIO()
     writer = csv.writer(wanted, lineterminator="\n")
-    writer.writerow(GAME_COLUMNS)
+    writer.writerow(GAMES.names)
     writer.writerows(map(guard, row) for row in store.named_games(pairings))
     write_games(found, store.game_lines(pairings))
     assert found.getvalue() == wanted.getvalue()

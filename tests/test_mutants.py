@@ -1,4 +1,4 @@
-"""The drill and the mutants of `make mutants` can be run, and try what they say."""
+"""`make mutants` changes what it says it does, and tries each change by the nearest tests."""
 
 from __future__ import annotations
 
@@ -7,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.mutants.__main__ import Traced, choose, report
+from bench.mutants.__main__ import Traced, choose, copy_repository, report
 from bench.mutants.changes import Mutant, draw, find_mutants
 from tests import ROOT
-from tests.drill import Fault, copy_repository
-from tests.drill import __main__ as drill
-from tests.drill.faults import FAULTS
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
-def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
-    """Its piece of source occurs once, and the replacement differs from it."""
-    assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.right) == 1
-    assert fault.right != fault.wrong
-    file, test = fault.test.partition("[")[0].split("::")
-    assert f"\ndef {test}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -32,17 +20,6 @@ def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
         for path in (ROOT / room).rglob("*.py"):
             assert (copy / path.relative_to(ROOT)).exists(), path
     assert not (copy / "results").exists()
-
-
-def test_the_commit_chooses_the_faults_of_a_sample() -> None:
-    """The same ones each time, others after another commit; without git there is a choice, too."""
-    samples = [drill.choose(FAULTS, 12, name) for name in ("c0ffee", "c0ffee", "decade", "")]
-    assert samples[0] == samples[1] != samples[2]
-    for sample in samples:
-        assert len({*sample}) == 12
-        assert sorted(sample, key=FAULTS.index) == sample
-    assert {fault for n in range(200) for fault in drill.choose(FAULTS, 12, str(n))} == {*FAULTS}
-    assert drill.choose(FAULTS, 10**6, "") == FAULTS
 
 
 SOURCE = b"""A = 1

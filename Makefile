@@ -20,8 +20,8 @@ beside_mypy = said=$$(mktemp); $(BIN)/mypy >"$$said" 2>&1 & types=$$!; \
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat "$$said"; rm -f "$$said"; \
 	exit $$((tests + types))
 
-.PHONY: tournament lint test test-all study docs pictures release-check bench drill mutants \
-	tools allow-jail attach clean
+.PHONY: tournament lint test test-all study docs pictures release-check bench mutants tools \
+	allow-jail attach clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
@@ -37,9 +37,8 @@ test: .venv/test  ## what must pass after every change: two minutes on two cores
 test-all: .venv/test  ## the same with the slow tests: what must pass before anything lands
 	$(RUFF)
 	@$(call beside_mypy,$(PYTEST) 4 -m 'not study')
-	$(BIN)/python -m tests.drill --sample 12
 
-study: .venv/test drill  ## the tests that take long, and the drill
+study: .venv/test  ## the tests that take long
 	$(PYTEST) 2 -m study
 
 docs: .venv/test  ## write the site to docs/site/, with the gallery: a minute on two cores
@@ -53,9 +52,6 @@ release-check: .venv/release  ## all that must hold for a release; then its file
 
 bench: .venv/bench  ## print every speed, other frameworks' too: a quarter of an hour
 	$(BIN)/python -m bench $(BENCH)
-
-drill: .venv/test  ## plant the faults of tests/drill in a copy, and see each of them caught
-	$(BIN)/python -m tests.drill
 
 mutants: N ?= 40
 mutants: SEED ?= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -33,6 +34,26 @@ class InThisProcess:
 
 HERE = InThisProcess()
 
+
+class Stops:
+    """An executor that is stopped after so many chunks, as by Ctrl-C."""
+
+    def __init__(
+        self, chunks: int, inside: Executor = HERE, error: BaseException | None = None
+    ) -> None:
+        self.left, self.inside, self.error = chunks, inside, error or KeyboardInterrupt()
+
+    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
+        """Yield the games until then."""
+        games: Any = self.inside.play(plan, tournament, log)
+        with closing(games):
+            for played in games:
+                if not self.left:
+                    raise self.error
+                self.left -= 1
+                yield played
+
+
 CHANGING = ("run.log", "timings.csv", "run.sqlite", "run.sqlite-wal", "run.sqlite-shm")
 """The files of a run that need not be the same in every run."""
 
@@ -61,3 +82,23 @@ def refused(done: Done) -> str:
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: ")
     return line.removeprefix("error: ")
+
+
+def count_games(folder: Path) -> int:
+    """Return how many games the store of a run has, 0 where there is none yet."""
+    return _count_rows(folder / "run.sqlite", "games", "ro")
+
+
+def count_judged(path: Path) -> int:
+    """Return how many games are kept as judged; what a kill has left half done is undone here."""
+    return _count_rows(path, "judged", "rw")
+
+
+def _count_rows(path: Path, table: str, mode: str) -> int:
+    """Return how many rows a table of a database has, 0 where there is none yet."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode={mode}", uri=True)) as database:
+            (rows,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    return int(rows)

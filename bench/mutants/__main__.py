@@ -10,6 +10,7 @@ build/traces.
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import resource
@@ -23,12 +24,12 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from py_compile import PycInvalidationMode as Invalidation
 from queue import SimpleQueue
 from typing import NamedTuple
 
 from bench.mutants.changes import Mutant, draw
 from tests import ROOT
-from tests.drill import compile_copy, copy_repository
 
 TRACES = ROOT / "build" / "traces"
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "bench.mutants.tracing", "-q", "--tb=no")
@@ -50,7 +51,6 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         copy = copy_repository(Path(folder))
-        compile_copy(copy)
         if _are_old():
             _trace(copy)
         tests = _read()
@@ -74,6 +74,25 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=15, help="of tests for each")
     parser.add_argument("--jobs", type=int, default=2, help="how many are tried at the same time")
     return parser.parse_args()
+
+
+def copy_repository(folder: Path) -> Path:
+    """Return a new copy of the repository in `folder`, compiled, with what `tests` need.
+
+    What is compiled is checked by the hash of its source: by its time alone a mutant of the same
+    second could be overlooked. `results` at the top is left out; a room of that name is not.
+    """
+    at_the_top = shutil.ignore_patterns(
+        ".git", ".venv", ".*_cache", ".hypothesis", "build", "results"
+    )
+
+    def ignored(parent: str, names: list[str]) -> set[str]:
+        top = at_the_top(parent, names) if Path(parent) == ROOT else set()
+        return {"__pycache__"} | top
+
+    copy = Path(shutil.copytree(ROOT, folder / "copy", symlinks=True, ignore=ignored))
+    compileall.compile_dir(copy, quiet=2, invalidation_mode=Invalidation.CHECKED_HASH)
+    return copy
 
 
 def _are_old() -> bool:

@@ -14,7 +14,6 @@ import pytest
 import scipy
 
 from arena.batch.rollouts import WHOLE, action_values
-from arena.entries.resolve import resolve
 from bots.apprentice import own_network
 from bots.champion import values_after
 from bots.grandmaster import Grandmaster
@@ -38,7 +37,6 @@ from engine import (
     size,
 )
 from engine.play import setup
-from engine.seeds import stream
 from engine.state import random_deal
 from engine.view import view
 from tests.batch import test_judging as rollouts
@@ -176,18 +174,6 @@ def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Play
             assert brought or seen.taken[seat] or won
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("playout", PLAYOUTS)
-def test_every_policy_plays_whole_games(playout: Playout) -> None:
-    """Without an illegal action, in either seat, under all rule sets of the tests."""
-    bot = resolve(f"ismcts(playout={playout!r}, iterations=15, positions=100)")
-    other = resolve("greedy").load()
-    for number, rules in enumerate(RULE_SETS.values()):
-        seats = [bot.create, other][:: 1 if number % 2 else -1]
-        game = play_game(*seats, seed=number, rules=rules)
-        assert game.record.replay().over
-
-
 def grandmaster(**parameters: float) -> Grandmaster:
     return Grandmaster(setup(0, 0, STANDARD), **parameters)
 
@@ -291,40 +277,6 @@ def test_its_opponent_is_made_for_the_other_seat() -> None:
     assert seats == [(1, STANDARD), (0, STANDARD)]
     with pytest.raises(TypeError, match="Uniform has no method scores"):
         Responder(setup(1, 0)).meet(setup(1, 0), uniform)
-
-
-@pytest.mark.slow
-def test_it_uses_nothing_hidden() -> None:
-    """Worths in a world with another hand of the opponent, and other cards to come, are equal."""
-    rng = stream(4, "test")
-    checked = 0
-    while checked < 8:
-        state = State(random_deal(rng))
-        for _ in range(rng.randrange(40)):
-            if not state.over:
-                state.apply(rng.choice(state.legal()))
-        if state.over or len(state.legal()) == 1:
-            continue
-        twin = swapped(state)
-        seat = state.to_act
-        views = [view(world, seat) for world in (state, twin)]
-        found = [Responder(setup(1, seat), worlds=10).worths(one) for one in views]
-        assert found[0] == found[1]
-        checked += 1
-
-
-def swapped(state: State) -> State:
-    """Return the state with the opponent's hand and the cards to come exchanged."""
-    twin = state.copy()
-    other = 1 - state.to_act
-    held = cards_of(state.hands[other])
-    hidden = held + twin.deck + twin.removed
-    hidden = hidden[::-1]
-    ends = len(held), len(held) + len(twin.deck)
-    twin.hands = [*twin.hands]
-    twin.hands[other] = pack_of(hidden[: ends[0]])
-    twin.deck, twin.removed = hidden[ends[0] : ends[1]], hidden[ends[1] :]
-    return twin
 
 
 def test_a_blind_response_infers_nothing_about_the_hand() -> None:

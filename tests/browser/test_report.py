@@ -33,8 +33,7 @@ from tests.browser.conftest import (
 )
 from tests.conftest import Once
 from tests.reports.runs import BASE, HOSTILE, VARIANTS, cup, make_store, page_of, played
-from tests.reports.test_changes import HOSTILE as NAMES
-from tests.reports.test_changes import report_of, with_hostile
+from tests.reports.test_index import NAMES, report_of, with_hostile
 from tests.tiers import few
 
 Open = Callable[..., Any]

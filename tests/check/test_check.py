@@ -210,9 +210,7 @@ def test_without_a_jail_there_is_no_verdict(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
     """Below a failure are its evidence and, in one line, a command that plays that game again."""
-    rogues.write(
-        tmp_path, "raises", "    def choose(self, view, /):\n        print('hm')\n        1 / 0"
-    )
+    rogues.write(tmp_path, "raises", "print('hm')\n1 / 0")
     done = arena("check", "raises.py", "--games", "4", "--lane", "process")
     assert (done.returncode, done.stderr) == (1, "")
     shown = done.stdout.splitlines()
@@ -253,19 +251,6 @@ def test_unknown_parameters_are_reported(arena: Arena) -> None:
     assert (name, more) == ("parameters", [])
     assert "'patient'" in item["message"]
     assert {"imports", "binds bot"} == set(with_status(document, "ok"))
-
-
-@pytest.mark.study
-def test_a_slow_bot_has_the_report_of_a_fast_one(arena: Arena, tmp_path: Path) -> None:
-    """The same games are played, and the same is found, also on a busy machine."""
-    reports = []
-    for pause in ("", "__import__('time').sleep(0.002); "):
-        body = f"    def choose(self, view, /):\n        {pause}return view.legal[0]"
-        rogues.write(tmp_path, "paced", body)
-        document = report(arena, "paced.py", "--games", "4")
-        measured = ("imports", "time")
-        reports.append([item for item in document["items"] if item["name"] not in measured])
-    assert reports[0] == reports[1]
 
 
 @pytest.mark.slow

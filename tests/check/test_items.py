@@ -29,18 +29,18 @@ from bench.studies import guess
 from tests.rogues import write
 from tests.runs.test_rogues import needs_jail
 
-FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
-DOUBTFUL = """    def choose(self, view, /):
-        import sys
-        frame = sys._getframe()
-        while frame is not None:
-            for value in frame.f_locals.values():
-                if type(value).__name__ == "State":
-                    return view.legal[value.hands[view.opponent] % 997 % len(view.legal)]
-            frame = frame.f_back
-        if view.rules.rounds == 1:
-            raise ValueError("one round")
-        return view.legal[0]"""
+FIRST = "return view.legal[0]"
+DOUBTFUL = """\
+import sys
+frame = sys._getframe()
+while frame is not None:
+    for value in frame.f_locals.values():
+        if type(value).__name__ == "State":
+            return view.legal[value.hands[view.opponent] % 997 % len(view.legal)]
+    frame = frame.f_back
+if view.rules.rounds == 1:
+    raise ValueError("one round")
+return view.legal[0]"""
 """It plays by the hidden hand where it finds it, and fails in a game of one round."""
 
 
@@ -197,7 +197,7 @@ def test_what_the_machine_refuses_is_no_verdict(
 @pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
 def test_who_waits_for_a_check_can_end_it(tmp_path: Path, lane: Lane) -> None:
     """While a bot thinks, in a worker or in this process; what it had started is gone."""
-    body = "    def choose(self, view, /):\n        while True: pass"
+    body = "while True: pass"
     path = write(tmp_path, "loops", body)
     begun: list[float] = []
 

@@ -33,10 +33,7 @@ def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def play(path: Path) -> None:
     """Play a run of four bots, of which two fail, and write a file of games with bad ones."""
-    body = (
-        "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
-    )
-    write(path, "raises", body)
+    write(path, "raises", "print('hello')\nraise ValueError('boom')")
     (path / "broken.py").write_text("1 / 0\n")
     bots = f"greedy, {{bot: uniform, label: '{LABEL}'}}, raises.py, broken.py"
     (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")

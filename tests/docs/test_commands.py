@@ -19,8 +19,9 @@ from arena.tables.losses import DECISIONS
 from engine import View
 from tests import ROOT, markdown
 from tests.conftest import Arena
-from tests.docs import test_readme, test_tour
+from tests.docs import test_pages, test_tour
 from tests.runs.test_rogues import needs_jail
+from tests.stability import MADE
 from tests.tiers import tier
 
 PAGES = {
@@ -31,7 +32,7 @@ EXACT = ("docs/compare.md",)
 """Pages whose commands play as many games as they say, because what they print is compared."""
 NEEDS = {"docs/course/README.md": [needs_jail], "docs/programs.md": [needs_jail]}
 FAILING = ("docs/troubleshooting.md",)
-"""Pages whose commands fail as they say; tests/docs/test_troubleshooting.py runs them."""
+"""Pages whose commands fail as they say; tests/docs/test_tour.py runs them."""
 QUICK = ("CONTRIBUTING.md", "docs/help.md")
 LONG = (
     *("docs/ablate.md", "docs/analyse.md", "docs/bot-faults.md", "docs/course/README.md"),
@@ -161,32 +162,17 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
     assert "ply 0: " in ran[-1][1].stdout or "seat " in ran[-1][1].stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        *("play", "bots", "compare", "plan", "verify", "doctor", "ablate", "analyse"),
-        "probe",
-        *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check")),
-    ],
-)
-def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
+IN_LIST = {"play": "run", "compare": "comparison", "ablate": "ablation", "tune": "tuning"}
+IN_LIST |= {name: name for name in ("analyse", "verify", "bots", "doctor")}
+"""Commands whose documents tests/stability lists, and their names there."""
+
+
+@pytest.mark.parametrize("command", IN_LIST)
+def test_the_documents_have_the_keys_of_the_table(command: str) -> None:
     """All of them, and no others."""
-    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
-    words = {
-        "play": ["greedy", "uniform", "--pairs", "1"],
-        "compare": ["greedy", "uniform", "--max-pairs", "1"],
-        "plan": ["3", "--gap", "100"],
-        "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
-        "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
-        "probe": ["greedy", "--pairs", "1"],
-        "analyse": ["out", "--by", "greedy", "--worst", "0"],
-        "verify": ["out"],
-        "check": ["greedy", "--games", "4", "--lane", "process"],
-    }
-    done = arena(command, *words.get(command, []), "--json")
-    names = {*json.loads(done.stdout)}
-    assert names - {"findings"} == keys(command) - {"findings"}
+    found = re.findall(rf"^keys of {IN_LIST[command]}: (\w+)$", MADE.read_text(), re.MULTILINE)
+    apart = {"findings", "same_games", "separate_games", "decided", "differences"}
+    assert {*found} - apart == keys(command) - apart
 
 
 @pytest.mark.slow
@@ -202,9 +188,6 @@ def test_an_export_has_the_keys_of_the_table(arena: Arena) -> None:
     assert {"rules", "fault"} <= named - game
 
 
-STUDIES = (ROOT / "bench" / "STUDIES.md").read_text()
-
-
 def a_comparison_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> None:
     """The first one exactly; a row of the decided games can be shown by either name."""
     first, second, shown = (done.stdout for _, done in ran)
@@ -216,20 +199,6 @@ def a_comparison_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> No
     row = pd.read_csv(folder / words[2] / "details" / "decided.csv").iloc[0]
     for game in (row["game"], row["old_game"]):
         assert "ply " in markdown.run(shlex.join([*words, game]), folder).stdout
-
-
-def test_the_figures_are_those_of_the_study() -> None:
-    """Wrong verdicts and mean pairs of tests that are looked at after each pair."""
-    section = " ".join(STUDIES.split("## Comparisons that stop: arena compare")[1].split())
-    form = r"(\d+)(?: pairs)? \((near|far), (\d+) of (\d+): ([\d.]+) %"
-    rows = re.findall(form, section.partition("Tests of 0")[0])
-    assert len(rows) == 5
-    words = " ".join(PAGES["docs/compare.md"].split())
-    for pairs, how, elo, _, better in rows:
-        assert re.search(rf"\b{pairs}\b", words)
-        wrong = float(better) if elo == "0" else 100 - float(better)
-        assert how == "far" or f"in {wrong:.1f} % at {elo}" in words
-    assert max(len(line) for line in PAGES["docs/compare.md"].splitlines() if "|" not in line) <= 99
 
 
 def the_last_command_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> None:
@@ -268,52 +237,6 @@ def only_the_broken_bot_forfeits(ran: markdown.Ran, _: Path) -> None:
     assert "forfeits" in ran[0][1].stdout
     assert "IndexError" in ran[1][1].stdout
     assert any("ply " in done.stdout for _, done in ran)
-
-
-@pytest.mark.slow
-def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
-    """The bots after all steps play each other without a fault."""
-    names = [f"step{number}.py" for number in range(len(versions()))]
-    for name, source in zip(names, versions(), strict=True):
-        (tmp_path / name).write_text(source)
-    assert len(names) == 5
-    done = arena("play", *(f"./{name}" for name in names), "--pairs", "2", "--lane", "inproc")
-    assert (done.returncode, "forfeits" in done.stdout) == (0, False)
-
-
-LADDER = dict(re.findall(r"^\| `(\w+)` \| (\d+) ", PAGES["docs/ladder.md"], re.MULTILINE))
-
-
-def test_an_elo_above_a_bot_of_the_ladder_is_that_of_the_ladder() -> None:
-    """In whatever page it stands."""
-    said = [
-        found
-        for text in PAGES.values()
-        for found in re.findall(
-            r"`(?:bots/)?(\w+)(?:\.py)?`[^.]*(?:\.py)?[^.]* about (\d+) Elo above `(\w+)`",
-            " ".join(text.split()),
-        )
-    ]
-    assert said
-    for bot, elo, other in said:
-        assert int(LADDER[bot]) - int(LADDER[other]) == int(elo), (bot, other)
-
-
-@pytest.mark.study
-def test_the_search_and_the_last_test_say_what_stands_there(tmp_path: Path) -> None:
-    """The setting that `arena tune` finds and its gain; the lead over `greedy` and the pairs."""
-    words = " ".join(FIRST.split())
-    said = {
-        "tune": r"hurry=[\d.]+$|by about .*\)",
-        "compare": r"^my_bot is stronger .*|\d+ pairs(?=, by)",
-    }
-    for version, (name, pattern) in zip((3, 4), said.items(), strict=True):
-        (tmp_path / "my_bot.py").write_text(versions()[version])
-        (command,) = (one for one in markdown.commands(FIRST) if one.startswith(f"arena {name}"))
-        done = markdown.run(command, tmp_path)
-        found = re.findall(pattern, done.stdout, re.MULTILINE)
-        assert len(found) == 2, done.stdout
-        assert all(one in words for one in found), found
 
 
 def test_the_table_of_the_view_is_complete_and_true() -> None:
@@ -374,7 +297,7 @@ CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
     "docs/course/README.md": test_tour.the_league_has_the_student,
     "docs/first-bot.md": the_bot_is_that_of_the_last_step,
     "docs/probe.md": a_probe_prints_what_stands_there,
-    "docs/tournaments.md": test_readme.bots_that_join_play_only_their_games,
+    "docs/tournaments.md": test_pages.bots_that_join_play_only_their_games,
     "docs/viewer.md": the_pages_have_the_names_of_the_page,
 }
 """What is seen of a page's commands beside their exit status."""
@@ -385,3 +308,10 @@ def test_every_check_is_of_a_page_that_is_walked() -> None:
     walked = {page for page, text in PAGES.items() if markdown.commands(text)}
     assert {*CHECKS, *EXACT, *NEEDS, *FAILING} <= walked
     assert {"README.md", "docs/first-bot.md"} <= walked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["plan 3 --gap 100", "probe greedy --pairs 1"])
+def test_other_documents_have_the_keys_of_the_table(arena: Arena, words: str) -> None:
+    """Those that the list does not have."""
+    assert {*json.loads(arena(*words.split(), "--json").stdout)} == keys(words.split()[0])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+import io
 import json
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -15,15 +18,19 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from arena.batch.learner import Network, probabilities
+from arena.batch.rollouts import pick
+from arena.batch.trajectories import by_seat
 from arena.entries.resolve import resolve
 from bots import timing
 from bots.greedy import bot as greedy
+from docs.examples.selfplay import ppo
 from engine import (
     RULES_TEXT,
     STANDARD,
@@ -36,6 +43,7 @@ from engine import (
     View,
     play_game,
 )
+from engine.encoding import ACTIONS, VERSION
 from engine.thoughts import checked_thoughts
 from tests import ROOT, markdown
 from tests.conftest import Arena
@@ -46,21 +54,8 @@ EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 PROGRAMS = ("bot.py", "learn.py")
-NAMES = ("greedy.js", "language_model.py", "plain.py", "rollouts.py")
-BUILT = ("careful/careful.c", "steady/Steady.java", "thrifty/thrifty.rs")
-MASKABLE = ("maskable_ppo.py", "maskable_bot.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
-
-
-def runnable(*slow: str) -> pytest.MarkDecorator:
-    """Return the mark of a test of each example, of which some are slow."""
-    needs = {"greedy.js": [NO_NODE], "careful.c": [NO_COMPILER], "plain.py": []}
-    params = [
-        pytest.param(name, marks=[*marks, *[pytest.mark.slow] * (name in slow)])
-        for name, marks in needs.items()
-    ]
-    return pytest.mark.parametrize("name", params)
 
 
 def spec(name: str, folder: Path) -> str:
@@ -80,17 +75,6 @@ def spec(name: str, folder: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return f"cmd:{shlex.quote(program)}"
-
-
-def test_each_is_one_short_file() -> None:
-    """The author of a bot can read one in a few minutes; a language model takes a few more."""
-    files = [path for path in EXAMPLES.iterdir() if path.is_file()]
-    sources = {path.name: path.read_text().splitlines() for path in files}
-    assert set(sources) == {*NAMES, *MASKABLE}
-    sources |= {name: (EXAMPLES / name).read_text().splitlines() for name in BUILT}
-    for name, lines in sources.items():
-        assert len(lines) < (120 if name == "language_model.py" else 100), name
-        assert max(map(len, lines)) <= 100, name
 
 
 @pytest.mark.slow
@@ -117,7 +101,15 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     assert game == play_game(timing.bot, timing.bot, seed=1, rules=rules)
 
 
-@runnable("greedy.js", "careful.c", "plain.py")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("greedy.js", marks=NO_NODE),
+        pytest.param("careful.c", marks=NO_COMPILER),
+        "plain.py",
+    ],
+)
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
     """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
@@ -160,18 +152,6 @@ def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
         for seats in ((made, timing.bot), (timing.bot, made))
     ]
     assert sum(won) > 4
-
-
-@pytest.mark.study
-def test_the_score_of_rollouts_is_that_of_its_page(arena: Arena, tmp_path: Path) -> None:
-    """With its interval, from the pairs that the page plays."""
-    page = (ROOT / "docs" / "rollouts.md").read_text()
-    words = "--pairs", "25", "--seed", "1", "--out", "out"
-    assert f"arena play ./rollouts.py apprentice {' '.join(words[:4])}\n" in page
-    assert arena("play", str(EXAMPLES / "rollouts.py"), "apprentice", *words).returncode == 0
-    (row,) = (r for r in csv_rows(tmp_path / "out" / "head_to_head.csv") if r["bot"] == "rollouts")
-    score, low, high = (100 * float(row[name]) for name in ("score", "score_low", "score_high"))
-    assert f"{score:.0f} % ({low:.0f}..{high:.0f}) against `apprentice`" in page
 
 
 EXAMPLE = ROOT / "docs" / "examples" / "language_model.py"
@@ -412,26 +392,205 @@ def test_a_run_in_the_arena(arena: Arena, tmp_path: Path) -> None:
     assert KEY not in done.stdout + done.stderr
 
 
-PAGE = (ROOT / "docs" / "bot.md").read_text()
-HERE = "http://127.0.0.1:8080/v1"
+PAGE = ROOT / "docs" / "training.md"
+SELFPLAY = ROOT / "docs" / "examples" / "selfplay"
 
 
-def command_of(page: str, beginning: str) -> str:
-    """Return the command of a block that begins so, on one line."""
-    texts = [re.sub(r"\\\n *", "", text) for text in markdown.blocks(page, "console")]
-    (found,) = [text.strip() for text in texts if text.startswith(beginning)]
-    return found
+def train(out: Path, *words: str) -> str:
+    """Train a small network for a few games; return what was printed."""
+    small = ["--together", "32", "--hidden", "16", "8", "--batch", "256", "--pairs", "2"]
+    return run_example("train.py", "--out", str(out), *small, *words)
+
+
+def run_example(name: str, *words: str) -> str:
+    """Run a program of the folder; return what was printed."""
+    done = subprocess.run(
+        [sys.executable, str(SELFPLAY / name), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+        cwd=ROOT,
+    )
+    return done.stdout
+
+
+def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
+    """And no other file is there."""
+    blocks = dict(markdown.named(PAGE.read_text(), "python"))
+    assert blocks["bot.py"] == (SELFPLAY / "bot.py").read_text()
+    files = {path.name for path in SELFPLAY.iterdir()} - {"__pycache__"}
+    assert files == {
+        *("bot.py", "ppo.py", "train.py", "train_rounds.py"),
+        *("train.log", "league.log", "rounds.log"),
+    }
 
 
 @pytest.mark.slow
-def test_the_command_of_the_page_and_of_the_example_plays(tmp_path: Path) -> None:
-    """With a stub in the place of the model."""
-    (tmp_path / "docs").symlink_to(ROOT / "docs")
-    command = command_of(PAGE, "MODEL_URL")
-    said = " ".join((MODEL.__doc__ or "").replace("\\\n", " ").split())
-    assert command in said
-    with stub(lambda _, position: first_legal(position)) as server:
-        command = command.replace(HERE, server.url).replace("=...", f"={KEY}")
-        done = markdown.run(command.replace("--pairs 5", "--pairs 1"), tmp_path)
-        assert (done.returncode, "forfeit:" in done.stdout) == (0, False), done.stderr
-        assert server.keys == {f"Bearer {KEY}"}
+def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
+    """And another seed other ones; both fit the encoding."""
+    content = []
+    for number, seed in enumerate(("1", "1", "2")):
+        log = train(tmp_path / f"{number}.npz", "--games", "64", "--seed", seed)
+        assert log.splitlines()[-1].split()[:2] == ["64", "games"]
+        content.append((tmp_path / f"{number}.npz").read_bytes())
+    assert content[0] == content[1] != content[2]
+    arrays = np.load(io.BytesIO(content[0]))
+    assert int(arrays["version"]) == VERSION
+    assert [arrays[f"layer{place}"].shape for place in (0, 2, 4)] == [
+        (379, 16),
+        (16, 8),
+        (8, ACTIONS),
+    ]
+
+
+def test_a_lesson_makes_the_best_action_likely() -> None:
+    """Of three legal ones; the illegal one, which is worth as much, gains nothing."""
+    learn = runpy.run_path(str(SELFPLAY / "train_rounds.py"))["learn"]
+    rng = np.random.default_rng(1)
+    actor, known = Network.random([4, 8, ACTIONS], rng), rng.random((64, 4), np.float32)
+    masks, worths = np.zeros((2, 64, ACTIONS))
+    masks[:, [1, 3, 5]] = worths[:, [3, 7]] = 1
+    lesson, options = (known, masks > 0, worths), SimpleNamespace(epochs=50, batch=32)
+    losses = [learn(actor, lesson, rng, 0.01, 0.001, options)[0] for _ in range(2)]
+    assert losses[1] < losses[0]
+    shares = probabilities(actor(known), masks > 0)
+    assert shares[:, 3].min() > 0.9
+    assert not shares[:, 7].any()
+
+
+@pytest.mark.slow
+def test_the_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) -> None:
+    """The whole way in small: train, play."""
+    (tmp_path / "learner").mkdir()
+    train(tmp_path / "learner" / "weights.npz", "--games", "32")
+    (tmp_path / "learner" / "bot.py").write_text((SELFPLAY / "bot.py").read_text())
+    games = set()
+    for lane in ("inproc", "process", "jail"):
+        options = ["--pairs", "2", "--lane", lane, "--fresh", "--out", "out"]
+        done = arena("play", "./learner/", "greedy", *options)
+        assert done.returncode == 0, done.stderr
+        games.add((tmp_path / "out" / "games.csv").read_bytes())
+        with (tmp_path / "out" / "faults.csv").open(newline="") as file:
+            assert list(csv.DictReader(file)) == []
+    assert len(games) == 1
+
+
+class First:
+    """A rival that plays its first legal action."""
+
+    def begin(self, deals: Any, seat: int, /) -> None:
+        """Do nothing."""
+
+    def follow(self, games: Any, actions: Any, /) -> None:
+        """Do nothing."""
+
+    def choose(self, games: Any, /) -> Any:
+        """Return the first legal action of each game."""
+        return pick(games, lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
+
+
+def networks(seed: int) -> tuple[Network, Network, np.random.Generator]:
+    """Return small ones that have learned nothing."""
+    rng = np.random.default_rng(seed)
+    actor = Network.random([ppo.FEATURES, 8, ACTIONS], rng, last=0.01)
+    return actor, Network.random([ppo.SEEN, 8, 1], rng), rng
+
+
+def test_an_action_is_as_good_as_what_follows_it_says() -> None:
+    """Worked out by hand, for two games of which one is shorter."""
+    played = by_seat(
+        [[0, 0], [1, 1], [0, -1]],
+        [[0, 0], [0, 1], [-1, 0]],
+        [[False, False], [False, True], [True, False]],
+    )
+    values = np.array([[0.5, 0.5], [0.25, 0.25], [-0.5, 9.0]], np.float32)
+    found = ppo.advantages(values, played)
+    last = -1 - -0.5
+    middle = 0.5 - 0.25 - 0.95 * last
+    first = -0.25 - 0.5 - 0.95 * middle
+    assert found[:, 0] == pytest.approx([first, middle, last])
+    assert found[:2, 1] == pytest.approx([-0.25 - 0.5 - 0.95 * 0.75, 0.75])
+
+
+def test_decisions_are_those_of_whole_games_and_of_the_network_only() -> None:
+    """Legal, of both seats, with their chances; against a rival in each seat in turn."""
+    actor, _, rng = networks(1)
+    decisions = ppo.play(actor, 16, rng)
+    live = decisions.played.seats >= 0
+    assert live[:12].sum() == 12 * 16
+    assert len(live) <= STANDARD.game_plies
+    steps, games = np.nonzero(live)
+    assert decisions.masks[steps, games, decisions.actions[live]].all()
+    assert {*decisions.played.seats[live].tolist()} == {0, 1}
+    assert ((decisions.chances > 0) & (decisions.chances <= 1)).all()
+    for game in range(16):
+        last = np.flatnonzero(decisions.played.last[:, game])[-1]
+        assert not live[last + 1 :, game].any()
+    actor, _, rng = networks(1)
+    rival = First()
+    decisions = ppo.play(actor, 16, rng, rival)
+    played = decisions.played
+    assert played.seats.shape == (STANDARD.game_plies // 2, 16)
+    assert (played.seats[0] == [0] * 8 + [1] * 8).all()
+    assert (
+        played.seats[played.seats >= 0] == np.tile(played.seats[0], (24, 1))[played.seats >= 0]
+    ).all()
+    assert {*played.returns[0].tolist()} <= {-1.0, 0.0, 1.0}
+    assert (played.last.sum(axis=0) == 1).all()
+
+
+@pytest.mark.slow
+def test_a_network_learns_to_beat_a_rival() -> None:
+    """That plays its first legal action: it wins more than it did."""
+    actor, critic, rng = networks(3)
+    rival = First()
+    shares = []
+    for lesson in range(12):
+        decisions = ppo.play(actor, 128, rng, rival)
+        shares.append(decisions.played.returns[0].mean() / 2 + 0.5)
+        options = ppo.Options(rate=1e-2, batch=512)
+        ppo.learn(actor, critic, decisions, rng, options, lesson / 12)
+    assert np.mean(shares[-3:]) > np.mean(shares[:3]) + 0.15
+
+
+def test_the_actor_climbs_the_clipped_objective() -> None:
+    """The gradient is that of finite differences, also where a ratio is clipped or was likelier."""
+    rng = np.random.default_rng(1)
+    count, entropy = 12, 0.3
+    logits = rng.normal(size=(count, ACTIONS))
+    masks = rng.random((count, ACTIONS)) < 0.6
+    actions = rng.integers(ACTIONS, size=count)
+    masks[np.arange(count), actions] = True
+    gain = np.where(np.arange(count) % 2, 1.5, -0.7)
+    chosen = probabilities(logits, masks)[np.arange(count), actions]
+    chances = chosen / np.repeat([0.5, 0.9, 1.1, 2.0], 3)
+
+    def objective(logits: Any) -> float:
+        shares = probabilities(logits, masks)
+        ratio = shares[np.arange(count), actions] / chances
+        clipped = np.clip(ratio, 1 - ppo.CLIP, 1 + ppo.CLIP)
+        spread = -(shares * np.log(np.maximum(shares, 1e-12))).sum(axis=1)
+        return float((np.minimum(ratio * gain, clipped * gain) + entropy * spread).mean())
+
+    class Actor:
+        """A network whose outputs are its only weights."""
+
+        def __call__(self, _known: Any) -> Any:
+            return logits
+
+        def improve(self, slopes: Any, rate: float) -> None:
+            self.slopes, self.rate = slopes, rate
+
+    actor = Actor()
+    no = np.zeros(count)
+    lesson = ppo._Lesson(no, no, masks, actions, chances, no, gain, no)
+    found = ppo._improve(actor, lesson, np.arange(count), 0.01, entropy)  # type: ignore[arg-type]
+    wanted = np.zeros_like(logits)
+    for place in np.ndindex(*logits.shape):
+        step = np.zeros_like(logits)
+        step[place] = 1e-5
+        wanted[place] = (objective(logits + step) - objective(logits - step)) / 2e-5
+    assert actor.slopes == pytest.approx(-wanted, abs=1e-6)
+    assert actor.rate == 0.01
+    assert 0 < found < np.log(ACTIONS)

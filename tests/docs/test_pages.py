@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 import yaml
@@ -16,10 +19,8 @@ from arena.addons.league import ledger
 from arena.addons.rl import VERSION, Encoding
 from arena.addons.rl.aec import DistrictNoirAEC
 from arena.addons.rl.env import DistrictNoirEnv
-from arena.addons.rl.exact import SMALL
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.entries.archive import MOST_DATA, MOST_FILES
-from arena.entries.resolve import resolve
 from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
 from arena.lanes.confine import DISK, INODES, MOST_OPEN, SOCKETS
 from arena.lanes.jail import most_processes
@@ -29,14 +30,16 @@ from arena.lanes.syscalls import ALLOWED, DECIDED
 from arena.reports.front import MOST_WAITING, WHOLE
 from arena.runs import judge_games
 from arena.store import database
-from arena.store.table_columns import CARDS
+from arena.tournament import config
 from arena.tournament.rule_changes import list_published
+from arena.tournament.stop import Until
 from arena.tournament.versions import minor, version_here
-from engine import encoding, play_game, record
+from engine import encoding, record
 from engine.encoding import Field
 from tests import ROOT, markdown
-from tests.addons.rl.ground_truth import PATH, VARIANTS
+from tests.conftest import Arena
 from tests.rogues import fills
+from tests.test_imports import ADDONS, ROOMS
 
 ROW = re.compile(r"\| `(\w+)` \| `(\S+)` \| \w")
 
@@ -61,30 +64,6 @@ def test_the_tables_have_the_rules_the_arguments_and_the_calls() -> None:
 
 
 PAGE = (ROOT / "docs" / "library.md").read_text()
-
-
-OPENSPIEL = (ROOT / "docs" / "openspiel.md").read_text()
-
-
-def test_the_page_of_small_games_has_their_figures_and_rules() -> None:
-    """Every variant and every policy; rules as arguments of `Rules`."""
-    truth = json.loads(PATH.read_text())
-    rows = [
-        [cell.strip(" `") for cell in line.strip("|").split("|")]
-        for line in re.findall(r"^\| .*\|$", OPENSPIEL.split("| policy |")[1], re.M)
-    ]
-    table = {row[0]: row[1:] for row in rows}
-    for column, name in enumerate(VARIANTS):
-        kept = truth[name]
-        assert table["views"][column] == f"{kept['views']:,}"
-        assert table["value"][column] == f"{kept['value']:.4f}"
-        for label in ("uniform", "greedy", "ismcts", "search 10", "search 100", "search 1000"):
-            row = kept["policies"].get(label)
-            said = table[label][column]
-            assert said == ("" if row is None else f"{row['exploitability']:.4f}"), (name, label)
-    for name, rules in SMALL.items():
-        (text,) = re.findall(rf"^- `{name}`: .*?`(Rules\([^`]*\))`", OPENSPIEL, re.M | re.S)
-        assert eval(" ".join(text.split()), {"Rules": type(rules)}) == rules, name
 
 
 GYM = (ROOT / "docs" / "gym.md").read_text()
@@ -169,22 +148,6 @@ STABILITY = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-FOLDER = ROOT / "docs" / "examples" / "greedy_plus"
-
-
-def test_its_games_are_those_of_the_base_until_the_last_round() -> None:
-    """In twenty games of either against `majority`; three times twelve plies are before it."""
-    old_one, majority = resolve("greedy(patience=3.0)").create, resolve("majority").load()
-    plus = resolve(str(FOLDER), lane="inproc").load()
-    changed = 0
-    for seed in range(20):
-        new = play_game(plus, majority, seed=seed).record.actions
-        old = play_game(old_one, majority, seed=seed).record.actions
-        assert new[:36] == old[:36]
-        changed += new != old
-    assert 0 < changed < 10
-
-
 CLUSTER = (ROOT / "docs" / "cluster.md").read_text()
 CONTAINERS = ROOT / "docs" / "cluster"
 
@@ -218,7 +181,6 @@ def test_its_programs_have_a_main_guard(text: str) -> None:
 
 
 TRUST = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
-STUDY = (ROOT / "bench" / "STUDIES.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -246,15 +208,162 @@ def test_a_figure_is_that_of_the_code(words: str) -> None:
     assert words in TRUST
 
 
-def test_what_stays_is_that_of_the_study_and_correlations_are_explained() -> None:
-    """The trials and the bits of a decision; the glossary of a report says it without its page."""
-    rows = {row.split(" | ")[0][2:]: row.split(" | ")[1:] for row in STUDY.splitlines()}
-    fresh = next(row for way, row in rows.items() if way.startswith("reads pages that nobody"))
-    load = next(row for way, row in rows.items() if way.startswith("works on all cores"))
-    trials, known = (fresh[0].split(" of ")[place] for place in (1, 0))
-    assert f"{known} of {trials} trials" in TRUST
-    inodes = next(row for way, row in rows.items() if way.startswith("opens pipes"))
-    assert f"{inodes[0]} trials" in TRUST
-    assert f"{load[2].rstrip(' |')} bits a decision" in TRUST
-    (won,) = (column.meaning for column in CARDS.columns if column.name == "won")
-    assert "need not come from it" in won
+README = (ROOT / "README.md").read_text()
+PAGES = {
+    name: (ROOT / "docs" / name).read_text() for name in ("tournaments.md", "bot.md", "rules.md")
+}
+RESULTS = (ROOT / "docs" / "results.md").read_text()
+TEMPLATE = (ROOT / "arena" / "entries" / "template" / "my_bot.py").read_text()
+ELSEWHERE = ("make ", "source ", "arena table")
+"""Commands that are tried by `.ci/run`, by the release check, and by the table's own tests."""
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder like a reader's clone, with the README's bot and that of `arena new`.
+
+    The quickstart is short.
+    """
+    for folder in ("configs", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "patient.py").write_text(markdown.blocks(README, "python")[0])
+    (tmp_path / "my_bot.py").write_text(TEMPLATE)
+    (tmp_path / "shipped").mkdir()
+    short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
+    (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
+    monkeypatch.setattr("arena.tournament.yaml_text.FOLDER", tmp_path / "shipped")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_the_bot_plays_without_a_fault_and_leaves_the_files_of_the_table(
+    arena: Arena, clone: Path
+) -> None:
+    """The README's bot, with and without its parameter."""
+    specs = ["patient.py", "patient.py(enough=6)"]
+    done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
+    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "files")
+    named = set(re.findall(r"^\| `(\w+\.\w+)` \|", RESULTS, re.MULTILINE))
+    assert named == {path.name for path in (clone / "files").rglob("*.*")}
+
+
+def test_the_configs_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three bots of the first load, and its rules are valid; the others are what they say."""
+    (clone / "openings").mkdir()
+    monkeypatch.chdir(clone)
+    names = ("friday", "gauntlet", "until", "swiss")
+    for name, text in zip(names, markdown.blocks(PAGES["tournaments.md"], "yaml"), strict=True):
+        Path(f"{name}.yaml").write_text(text)
+    friday = config.read(Path("friday.yaml"))
+    assert len(config.resolve_bots(friday)) == 3
+    assert friday.game_rules().tiebreak == "supports"
+    gauntlet = config.make_tournament(config.read(Path("gauntlet.yaml")))
+    assert len(gauntlet.pairings) == 3
+    until = config.make_tournament(config.read(Path("until.yaml")))
+    assert until.stop == Until("first", 2000)
+    swiss = config.make_tournament(config.read(Path("swiss.yaml")))
+    assert (swiss.rounds, swiss.pairs, len(swiss.entries)) == (12, 10, 3)
+
+
+def bots_that_join_play_only_their_games(ran: markdown.Ran, _: Path) -> None:
+    """The page on tournaments says how many."""
+    assert "The second command plays 40 games" in PAGES["tournaments.md"]
+    outputs = [done.stdout for command, done in ran if "--out results/course" in command]
+    assert outputs[1].startswith("40 games in ")
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FOR_AUTHORS = [
+    path
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")]
+    if path.name != "CHANGELOG.md" and "site" not in path.relative_to(ROOT).parts
+]
+FILE = re.compile(r"`((?:arena|bench|bots|docs|engine|tests)/[a-z0-9_/.-]*[a-z0-9])/?`")
+MODULE = re.compile(r"\b(arena(?:\.addons)?)\.([a-z_]+)\.([a-z_]+)")
+
+
+def is_there(name: str) -> bool:
+    """Return whether the repository has a file; those of the site are made."""
+    return (ROOT / name).exists() or name.startswith("docs/site/")
+
+
+def first_cells(heading: str) -> list[str]:
+    """Return the first cells of the table below a line of the architecture."""
+    table = ARCHITECTURE.split(heading)[1].strip().split("\n\n")[0]
+    return re.findall(r"^\| `(\w+)/?` \|", table, re.MULTILINE)
+
+
+def test_the_map_has_every_room_and_every_addon() -> None:
+    """The rooms in the order in which they may import one another."""
+    flat = ("__main__", "addons", "errors", "processes", "removed", "threads", "tokens")
+    rooms = [room for room in ROOMS if room not in flat]
+    assert first_cells("rooms below it in this table:") == rooms
+    assert {*first_cells("are beside the core:")} == ADDONS
+
+
+@pytest.mark.parametrize("page", FOR_AUTHORS, ids=lambda path: path.name)
+def test_a_page_names_files_that_exist(page: Path) -> None:
+    """By their place in the repository, or as modules of the arena."""
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(r"^```diff\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert not [name for name in FILE.findall(text) if not is_there(name)]
+    for folder, *names in MODULE.findall(text):
+        place = ROOT.joinpath(*folder.split("."), names[0])
+        known = place.with_suffix(".py").exists() or place.is_dir()
+        assert known, (folder, names)
+
+
+@pytest.mark.parametrize("addon", sorted(ADDONS))
+def test_an_addon_has_a_page_that_says_so(addon: str) -> None:
+    """The first one of its row, before its first heading; it also says which extra is needed."""
+    (row,) = re.findall(rf"^\| `{addon}` \| .+$", ARCHITECTURE, re.MULTILINE)
+    page = re.findall(r"\]\((.+?)\)", row)[0]
+    head = (ROOT / "docs" / page).read_text(encoding="utf-8").split("\n## ")[0]
+    assert f"add-on `{addon}`" in head
+    assert "extra" in head
+
+
+NAMES = ("stopping rule", "option")
+CHANGES = (ROOT / "docs" / "changes.md").read_text(encoding="utf-8")
+DIFFS = dict(zip(NAMES, markdown.blocks(CHANGES, "diff"), strict=True))
+
+
+def files_of(name: str) -> list[str]:
+    """Return the files that a change adds or changes."""
+    return re.findall(r"^\+\+\+ b/(.+)$", DIFFS[name], re.MULTILINE)
+
+
+def apply(name: str, folder: Path) -> None:
+    """Apply a change to the copy in a folder."""
+    # without a repository around it, git takes the folder for the tree
+    own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    done = subprocess.run(
+        ["git", "apply", "-C1", "-"],
+        cwd=folder,
+        env=own | {"GIT_CEILING_DIRECTORIES": str(folder.parent)},
+        input=DIFFS[name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    again = f"the change {name!r} of docs/changes.md no longer applies: make it again"
+    assert done.returncode == 0, f"{again}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_change_applies_and_touches_at_most_three_files(name: str, tmp_path: Path) -> None:
+    """All of them in `arena/`; what else a change needs is said once, on the page."""
+    files = files_of(name)
+    assert 1 <= len({*files}) <= 3
+    assert all(file.startswith("arena/") for file in files)
+    there = [file for file in files if (ROOT / file).exists()]
+    for file in there:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
+    apply(name, tmp_path)
+    for file in files:
+        changed = (tmp_path / file).read_text(encoding="utf-8")
+        assert file not in there or changed != (ROOT / file).read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -20,10 +19,9 @@ import pytest
 from arena.cli import cli
 from arena.store.table_columns import TableColumns
 from docs.making import api, commands, config_keys, csv_columns, staging
-from docs.making.gallery import EXHIBITS
 from docs.making.site import build_site
 from docs.making.versions import list_versions
-from tests import ROOT, markdown
+from tests import ROOT
 from tests.conftest import Once
 
 
@@ -137,30 +135,12 @@ def test_every_page_is_two_clicks_from_the_first(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_exhibit_is_a_click_from_the_gallery(site: Path) -> None:
-    """With its commands beside it."""
-    page = site / "gallery" / "index.html"
-    text = page.read_text()
-    linked = {follow(page, link)[0] for link in read(page).links if not is_external(link)}
-    for exhibit in EXHIBITS:
-        assert site / "gallery" / exhibit.link in linked
-        assert all(command.split("'")[0] in text for command in exhibit.commands)
-
-
-@pytest.mark.slow
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     """A folder with anything else is refused, and stays."""
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="something else than a site"):
         build_site(tmp_path, gallery=False)
     assert (tmp_path / "mine.txt").read_text() == "mine"
-
-
-@pytest.mark.slow
-def test_the_site_lists_its_versions(site: Path) -> None:
-    """Without an address it is only its own."""
-    (entry,) = json.loads((site / "switcher.json").read_text())
-    assert f'"{entry["version"]}"' in (ROOT / "pyproject.toml").read_text()
 
 
 def test_a_release_adds_its_version_by_its_heading() -> None:
@@ -284,12 +264,3 @@ def test_every_link_of_a_page_leads_to_a_file_of_the_repository() -> None:
     assert moved == "[a](../league.md) [b](../bench/STUDIES.md#x)"
     assert staging.move_links("[a](docs/trust.md)", "CONTRIBUTING.md") == "[a](trust.md)"
     assert staging.move_links("[a](https://example.org/x.md)", "docs/a.md").endswith("org/x.md)")
-
-
-@pytest.mark.slow
-def test_the_first_page_runs_what_it_shows(tmp_path: Any) -> None:
-    """With few pairs."""
-    page = (DOCS / "index.md").read_text()
-    for command in markdown.commands(page):
-        done = markdown.run(f"{command.partition(' --pairs')[0]} --pairs 1", tmp_path)
-        assert done.returncode == 0, done.stderr

@@ -149,18 +149,6 @@ def test_a_view_of_other_rules_is_refused() -> None:
         Encoder(STANDARD).observation(seen)
 
 
-def test_a_position_by_hand() -> None:
-    """Seat 1 after seat 0 has taken the opening row, and has played nothing."""
-    seen = View.from_text("1 5678C xy T")
-    said = fields(STANDARD, encoder_of(STANDARD).information_state(seen))
-    assert counted(STANDARD, said["other pile"]) == [0] * 7 + [1, 1, 0, 0]
-    assert counted(STANDARD, said["row"]) == [0] * 11
-    assert said["taken"] == [0, 1]
-    assert one_hot(said["own cards"], 6) == one_hot(said["other cards"], 6) == [5]
-    assert one_hot(said["history"], ACTIONS)[:2] == [TAKE, None]
-    assert worths(seen)[0] == 3  # betrayals of 1 and 2 are in the other pile
-
-
 T = TypeVar("T")
 
 LONG = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from random import Random
 from typing import Any
 
 import pytest
@@ -66,19 +65,6 @@ def test_a_pack_holds_its_cards_in_kind_order() -> None:
     cards = [CITY, EIGHT, FIVE, EIGHT]
     assert pack_text(pack_of(cards)) == "588C"
     assert to_text(bytes(cards)) == "C858"
-
-
-def test_packs_add_and_subtract_like_the_cards_in_them() -> None:
-    """Adding two packs adds their counts, and subtracting one subtracts them again."""
-    rng = Random("packs")
-    for _ in range(200):
-        one = [rng.randrange(11) for _ in range(rng.randrange(15))]
-        two = [rng.randrange(11) for _ in range(rng.randrange(15))]
-        both = pack_of(one) + pack_of(two)
-        assert list(cards_of(both)) == sorted(one + two)
-        assert counts(both) == tuple((one + two).count(kind) for kind in KINDS)
-        assert size(both) == len(one) + len(two)
-        assert both - pack_of(two) == pack_of(one)
 
 
 @pytest.mark.parametrize("kind", KINDS)

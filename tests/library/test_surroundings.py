@@ -13,7 +13,6 @@ import pytest
 import arena
 from tests import ROOT
 from tests.executors.test_local import run_python
-from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 PLAY = """
@@ -63,20 +62,6 @@ def around():
         "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook),
     }
 """
-FORKSERVER = """
-import hashlib, multiprocessing, os, sys
-
-def report():
-    names = ("PYTHONHASHSEED", "OMP_NUM_THREADS")
-    return [os.environ.get(name) for name in names], sys.flags.safe_path, "arena" in sys.modules
-
-def hash_of(text):
-    return hashlib.sha256(text.encode()).hexdigest()
-
-def seen():
-    with multiprocessing.get_context("forkserver").Pool(1) as pool:
-        return pool.apply(report)
-"""
 
 
 def printed(folder: Path, text: str, **environment: str) -> str:
@@ -116,33 +101,12 @@ def test_a_run_leaves_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.study
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_a_fork_server_of_the_program_knows_nothing_of_the_run(tmp_path: Path, when: str) -> None:
-    """Neither one that it had nor one that it starts later; and it changes no game.
-
-    One bot of it plays by the order of a set of texts.
-    """
-    ask, play = "    print(seen())\n", "    print(hash_of(play()))\n"
-    steps = ask + play + ask if when == "before" else play + ask
-    text = PLAY + FORKSERVER + "if __name__ == '__main__':\n"
-    plain = printed(tmp_path, text + play, PYTHONHASHSEED="1")
-    *others, last = printed(tmp_path, text + steps, PYTHONHASHSEED="2").splitlines()
-    assert last == "(['2', None], False, True)"
-    assert plain.strip() in others
-
-
 DAEMON = """
 import multiprocessing
 if __name__ == "__main__":
-    with multiprocessing.get_context({how!r}).Pool(2) as pool:
+    with multiprocessing.get_context("forkserver").Pool(2) as pool:
         games = pool.map(one, [1, 2])
     assert games == [play(), play()], games
-"""
-JOBLIB = """
-from joblib import Parallel, delayed
-if __name__ == "__main__":
-    assert Parallel(n_jobs=2)(delayed(one)(n) for n in (1, 2)) == [play(), play()]
 """
 EXECUTOR = """
 from concurrent.futures import ProcessPoolExecutor
@@ -153,38 +117,15 @@ if __name__ == "__main__":
         assert [*pool.map(one, [1, 2])] == [expected, expected]
     assert play() == expected
 """
-DASK = """
-from distributed import Client
-if __name__ == "__main__":
-    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
-        assert client.gather(client.map(one, [1, 2])) == [play(), play()]
-"""
 THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(3) as pool:
     assert len({*pool.map(one, [1, 2, 3])}) == 1
 """
-ASYNCIO = """
-import asyncio
-async def main():
-    games = await asyncio.gather(asyncio.to_thread(one, 1), asyncio.to_thread(one, 2))
-    assert games == [one(1), one(2)]
-asyncio.run(main())
-"""
 ONE = """
 def one(number):
     return play(workers=number)
 """
-CHILDREN = {
-    "fork": DAEMON.format(how="fork"),
-    "spawn": DAEMON.format(how="spawn"),
-    "forkserver": DAEMON.format(how="forkserver"),
-    "joblib": JOBLIB,
-    "executor": EXECUTOR,
-    "dask": DASK,
-    "threads": THREADS,
-    "asyncio": ASYNCIO,
-}
 
 
 BUILT = """
@@ -214,15 +155,17 @@ def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
     printed(tmp_path, BUILT)
 
 
+CHILDREN = {
+    "forkserver": DAEMON,
+    "executor": EXECUTOR,
+    "threads": THREADS,
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "how",
-    few(CHILDREN, 1, 0),
-)
+@pytest.mark.parametrize("how", CHILDREN)
 def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, how: str) -> None:
     """Also in a daemon of multiprocessing, which may have no children of multiprocessing."""
-    if how in ("joblib", "dask"):
-        pytest.importorskip({"joblib": "joblib", "dask": "distributed"}[how])
     printed(tmp_path, PLAY + ONE + CHILDREN[how])
 
 
@@ -445,15 +388,11 @@ def test_the_tests_of_a_user_play_with_classes_of_their_own(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    few([(), ("-n", "2"), ("--import-mode=importlib",)], 0, 1),
-    ids=["one", "xdist", "importlib"],
-)
-def test_so_do_tests_of_tables_and_comparisons(tmp_path: Path, options: tuple[str, ...]) -> None:
-    """In one process and in those of pytest-xdist, however pytest imports the tests.
+def test_so_do_tests_of_tables_and_comparisons(tmp_path: Path) -> None:
+    """In the processes of pytest-xdist, and where pytest imports the tests in another way.
 
     Classes of a module beside them and of its docstring play, too.
     """
     (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
-    assert passed(tmp_path, PLAYS + RUNS, "--doctest-modules", *options) == 6
+    options = ("--doctest-modules", "-n", "2", "--import-mode=importlib")
+    assert passed(tmp_path, PLAYS + RUNS, *options) == 6

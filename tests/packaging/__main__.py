@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.cli.doctor import EXTRAS, Finding, format_findings
 from tests import ROOT
-from tests.packaging import clones, licences, pythons, smoke, wheel
+from tests.packaging import clones, licences, smoke, wheel
 from tests.packaging.wheel import PROJECT
 
 DIST = ROOT / "dist"
@@ -30,7 +30,7 @@ NAMED = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if line.star
 
 def main(words: list[str]) -> int:
     """Check the commit of this clone; return the exit status."""
-    found = list(filter(None, map(pythons.probe, words))) if words else pythons.find()
+    found = list(filter(None, map(wheel.probe, words))) if words else wheel.find()
     if len(found) < len(words) or not found:
         print(f"error: PYTHONS={' '.join(words)}: not all of them run here and make environments")
         return 2
@@ -48,7 +48,7 @@ def main(words: list[str]) -> int:
     return 1 if failed else 0
 
 
-def _check(folder: Path, found: list[pythons.Python]) -> Iterator[Finding]:
+def _check(folder: Path, found: list[wheel.Python]) -> Iterator[Finding]:
     """Yield what each step has found, and copy the files to dist/ if none has failed."""
     commit = clones.read_commit()
     shutil.rmtree(DIST, ignore_errors=True)
@@ -93,9 +93,9 @@ def _describe(commit: clones.Commit) -> Finding:
     return Finding("commit", None, commit.sha[:12] + rest)
 
 
-def _describe_missing(found: list[pythons.Python]) -> Finding:
+def _describe_missing(found: list[wheel.Python]) -> Finding:
     tried = ", ".join(python.version for python in found)
-    missing = ", ".join(pythons.missing(found, NAMED))
+    missing = ", ".join(wheel.missing(found, NAMED))
     rest = f"; not tried: {missing}" if missing else ""
     return Finding("Pythons", None, f"tried {tried}{rest}")
 
@@ -144,7 +144,7 @@ def _check_metadata(files: list[Path]) -> str:
     return "twine check --strict"
 
 
-def _check_sdist(folder: Path, python: pythons.Python, sdist: Path, source: Path) -> str:
+def _check_sdist(folder: Path, python: wheel.Python, sdist: Path, source: Path) -> str:
     """It can be installed without the wheel, and its own tests run in it."""
     environment = folder / "environment"
     wheel.make(environment, python.path)
@@ -154,7 +154,7 @@ def _check_sdist(folder: Path, python: pythons.Python, sdist: Path, source: Path
     return f"installed by {python.version}; {' and '.join(smoke.TESTS_OF_SDIST)} run in it"
 
 
-def _check_wheel(folder: Path, python: pythons.Python, built: Path, source: Path) -> str:
+def _check_wheel(folder: Path, python: wheel.Python, built: Path, source: Path) -> str:
     """It works in a new environment without extras, and with all of them."""
     environment = folder / "environment"
     before = wheel.make(environment, python.path)

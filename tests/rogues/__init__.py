@@ -15,6 +15,7 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from textwrap import dedent, indent
 from typing import Any
 
 from arena.entries.entry import Entry
@@ -30,7 +31,7 @@ ILLEGAL = {
 """Rogues whose first answer is not a legal action."""
 
 RAISING = {
-    f"raises_{what}": f"raises.py(what='{what}')"
+    f"raises_{what}": f"answers.py(what='{what}')"
     for what in (
         "boom",
         "system_exit",
@@ -80,10 +81,10 @@ ROGUES = {
     **RAISING,
     "not_python": "not_python.txt",
     **{name: f"{name}.py" for name in SHORT if name != "knows_one_game"},
-    "late": "waits.py(how='late')",
-    "loops": "waits.py(how='loops')",
-    "sleeps": "waits.py(how='sleeps')",
-    "swallows": "waits.py(how='swallows')",
+    "late": "dies.py(how='late')",
+    "loops": "dies.py(how='loops')",
+    "sleeps": "dies.py(how='sleeps')",
+    "swallows": "dies.py(how='swallows')",
     "bends_clock": "bends.py(how='clock')",
     "bends_in_child": "bends.py(how='child')",
     "bends_in_grandchild": "bends.py(how='grandchild')",
@@ -97,8 +98,8 @@ ROGUES = {
     "kills_parent": "dies.py(how='with_parent')",
     "allocates": "fills.py(what='memory')",
     "hoards": "fills.py(what='all_memory')",
-    "forks": "forks.py(most=150)",
-    "forks_away": "forks.py(away=True, most=100)",
+    "forks": "fills.py(what='processes', most=150)",
+    "forks_away": "fills.py(what='processes', away=True, most=100)",
     "leaves_process": "meddles.py(what='process')",
     "leaves_hidden_process": "meddles.py(what='hidden_process')",
     "prints": "meddles.py(what='prints')",
@@ -117,11 +118,11 @@ ROGUES = {
 }
 """Every rogue in Python, by its label: its file and parameters."""
 
-WORKING = {"works_on": "works_on.py"}
+WORKING = {"works_on": "answers.py(what='works_on')"}
 """Rogues that work while it is their opponent's turn."""
 
 CLOSING = {
-    f"closes_and_{how}": f"closes_badly.py(how='{how}')"
+    f"closes_and_{how}": f"answers.py(what='closes_and_{how}')"
     for how in ("raises", "exits", "loops", "sleeps")
 }
 """Rogues that have no fault in a game, and fail in `close()` after it."""
@@ -227,9 +228,14 @@ def first(name: str, lane: str | None = None) -> Entry:
 
 
 def write(folder: Path, name: str, body: str, init: str = "pass") -> Path:
-    """Write a bot of this name with this class body, and return its file."""
-    path = folder / f"{name}.py"
+    """Write a bot of this name, and return its file.
+
+    The body is that of its class, or without a `def` that of its method `choose`.
+    """
+    path, body = folder / f"{name}.py", dedent(body)
+    method = body if "def " in body else f"def choose(self, view, /):\n{indent(body, '    ')}"
     path.write_text(
-        f"class Rogue:\n    def __init__(self, setup):\n        {init}\n\n{body}\n\nbot = Rogue\n"
+        f"class Rogue:\n    def __init__(self, setup):\n        {init}\n\n"
+        f"{indent(method, '    ')}\n\nbot = Rogue\n"
     )
     return path

@@ -1,4 +1,4 @@
-"""Fills memory, the disk, or the kernel's tables, each up to a bound of its own."""
+"""Fills memory, the disk, or the kernel's tables, or forks, each up to a bound of its own."""
 
 import mmap
 import os
@@ -146,16 +146,41 @@ def fill_end(descriptor):
     return taken
 
 
-class Fills:
-    """`what` is one of the functions above."""
+def processes(most, away):
+    """Fork, and so do its children, for 4 seconds or up to `most` processes; then exit.
 
-    def __init__(self, _setup, what: str):
+    Where no more processes are allowed, the first one ends, and the others wait.
+    """
+    with tempfile.TemporaryFile() as file:
+        file.truncate(8)
+        forked = mmap.mmap(file.fileno(), 8)  # shared by all processes
+    counts = memoryview(forked).cast("q")
+    first, deadline = os.getpid(), time.monotonic() + 4.0
+    while counts[0] < most and time.monotonic() < deadline:
+        counts[0] += 1
+        try:
+            if os.fork() == 0 and away:
+                os.setsid()
+        except OSError:
+            if os.getpid() == first:
+                os._exit(1)
+            break
+    while time.monotonic() < deadline:
+        time.sleep(0.1)
+    os._exit(1)
+
+
+class Fills:
+    """`what` is one of the functions above; with `away`, every child begins a session."""
+
+    def __init__(self, _setup, what: str, most: int = 0, away: bool = False):
         self.what = what
+        self.more = (most, away) if what == "processes" else ()
 
     def choose(self, view, /):
         """Fill it: memory in each decision, the others in the first."""
         if self.what in ("memory", "all_memory") or not view.history[1:]:
-            globals()[self.what]()
+            globals()[self.what](*self.more)
         return view.legal[0]
 
 

@@ -42,8 +42,8 @@ from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
+from tests.kit import Stops
 from tests.rogues import write
-from tests.runs.test_run_progress import Stops
 from tests.tiers import few
 
 FILES = ("comparison.json", "differences.csv", "decided.csv", "games.csv", "standings.csv")
@@ -77,27 +77,16 @@ def numbers(document: Any) -> list[float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "against",
-    [
-        pytest.param((), id="duel", marks=pytest.mark.study),
-        pytest.param(("uniform",), id="against"),
-    ],
-)
-def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
-    against: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(tmp_path: Path) -> None:
     """Stopped with one worker and gone on with by more; `verify` finds nothing."""
-    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", *against, most=18)
-    found = play(tournament, tmp_path / "one", workers=4 if against else 1)
+    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", "uniform", most=18)
+    found = play(tournament, tmp_path / "one")
     stopped = RunFolder(tmp_path / "stopped")
     with pytest.raises(KeyboardInterrupt):
-        run(tournament, Stops(1), stopped, QUIET)
-    assert (
-        play(tournament, stopped.path, workers=5 if against else 3).document() == found.document()
-    )
+        run(tournament, Stops(1, LocalExecutor(1)), stopped, QUIET)
+    assert play(tournament, stopped.path, workers=5).document() == found.document()
     assert files(stopped.path) == files(tmp_path / "one")
-    assert len(files(stopped.path)) == (5 if against else 3)
+    assert len(files(stopped.path)) == 5
     verified = list(verify(stopped.path, 0, LocalExecutor(1)))
     assert verified[0] == f"games: {found.games} replayed"
     assert verified[1].startswith("files: ")
@@ -168,9 +157,6 @@ def test_an_unchanged_version_has_the_same_games(tmp_path: Path) -> None:
     assert found.elo.low < 0 < found.elo.high
 
 
-FAILS = "    def choose(self, view, /):\n        raise ValueError"
-
-
 @pytest.mark.parametrize(
     ("failing", "against", "verdict"),
     few(
@@ -190,7 +176,7 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     failing: str, against: bool, verdict: str, tmp_path: Path
 ) -> None:
     """Whoever it is; where an opponent is out, nothing is left to compare."""
-    write(tmp_path, "fails", FAILS)
+    write(tmp_path, "fails", "raise ValueError")
     fails = f"={tmp_path / 'fails.py'}"
     new = f"new{fails}" if failing in ("new", "both") else "new=greedy"
     old = f"old{fails}" if failing in ("old", "both") else "old=greedy"
@@ -217,7 +203,7 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
 @pytest.mark.slow
 def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     """The tables are those of a comparison without it; games that nobody played do not count."""
-    write(tmp_path, "fails", FAILS)
+    write(tmp_path, "fails", "raise ValueError")
     changed = ("new=greedy(patience=2.5)", "greedy")
     fails = f"fails={tmp_path / 'fails.py'}"
     found = play(comparison_of(*changed, fails, "denier", most=64), tmp_path / "out")
@@ -259,25 +245,22 @@ def test_the_command_has_the_lane_that_was_asked_for() -> None:
         assert command_of(lane, lane, lane).endswith(f" --seed 3 --lane {lane}")
 
 
+AHEAD, EVEN, BEHIND = (
+    Estimate(62.0, 34.0, 91.0),
+    Estimate(9.0, -2.0, 20.0),
+    Estimate(-9.0, -20.0, 2.0),
+)
+
+
 @pytest.mark.parametrize(
     ("elo", "likely", "word", "said"),
     [
-        (Estimate(62.0, 34.0, 91.0), 0.97, "apart", "new is stronger than old"),
-        (
-            Estimate(9.0, -2.0, 20.0),
-            0.95,
-            "leans",
-            "new is probably stronger than old: new is at",
-        ),
-        (
-            Estimate(-9.0, -20.0, 2.0),
-            0.05,
-            "leans",
-            "old is probably stronger than new: new is at",
-        ),
-        (Estimate(9.0, -2.0, 20.0), 0.89, "open", "the two are not told apart: new is at +9"),
-        (Estimate(-9.0, -20.0, 2.0), 0.95, "open", "the two are not told apart: new is at -9"),
-        (Estimate(62.0, 34.0, 91.0), math.nan, "open", "new is stronger than old"),
+        (AHEAD, 0.97, "apart", "new is stronger than old"),
+        (EVEN, 0.95, "leans", "new is probably stronger than old: new is at"),
+        (BEHIND, 0.05, "leans", "old is probably stronger than new: new is at"),
+        (EVEN, 0.89, "open", "the two are not told apart: new is at +9"),
+        (BEHIND, 0.95, "open", "the two are not told apart: new is at -9"),
+        (AHEAD, math.nan, "open", "new is stronger than old"),
     ],
 )
 def test_the_sentence_says_the_word_of_the_verdicts(
@@ -291,8 +274,7 @@ def test_the_sentence_says_the_word_of_the_verdicts(
     )
     assert (found.word, found.document()["word"]) == (word, word)
     assert said in found.sentence
-    row = ["new", "old", 1.0, -1.0, 2.0, likely, "open"]
-    verdicts = Columns.of_rows(VERDICTS.names, [row])
+    verdicts = Columns.of_rows(VERDICTS.names, [["new", "old", 1.0, -1.0, 2.0, likely, "open"]])
     (judged,) = judge_compared(verdicts, found).dicts()
     ahead = ("new", "old") if elo.value > 0 else ("old", "new")
     assert (judged["bot"], judged["opponent"], judged["verdict"]) == (*ahead, word)

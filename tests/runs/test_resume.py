@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import re
@@ -10,9 +11,10 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -23,24 +25,22 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
 from arena.executors.log import QUIET, RunLog
-from arena.executors.worker import Worker
-from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder, locate
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena, run_command, run_here, start_command
+from tests.console import Console
+from tests.kit import HERE, Stops, count_games, csv_rows
 from tests.rogues import write
+from tests.runs.test_rogues import NO_JAIL
 from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 CUP = "pairs: 200\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
 MINE = "from bots.majority import bot\n"
-FILES = (
-    *("games", "standings", "head_to_head", "win_types", "faults"),
-    "verdicts",
-)
+FILES = ("games", "standings", "head_to_head", "win_types", "faults", "verdicts")
 
 
 @pytest.fixture
@@ -173,11 +173,10 @@ def write_waiting(folder: Path) -> Path:
     """
     gate = folder / "gate"
     body = (
-        "    def choose(self, view, /):\n"
-        "        import os, time\n"
-        f"        open({str(gate)!r} + '.asked', 'w').close()\n"
-        f"        while not os.path.exists({str(gate)!r}): time.sleep(0.02)\n"
-        "        return view.legal[0]"
+        "import os, time\n"
+        f"open({str(gate)!r} + '.asked', 'w').close()\n"
+        f"while not os.path.exists({str(gate)!r}): time.sleep(0.02)\n"
+        "return view.legal[0]"
     )
     write(folder, "mine", body)
     (folder / "cup.yaml").write_text(CUP + "limits: {decision: 600}\n")
@@ -212,51 +211,6 @@ def test_a_finished_run_is_not_played_again(arena: Arena, played: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "difference"),
-    [
-        (("--seed", "4"), "seed: there 3, here 4"),
-    ],
-)
-def test_another_runs_folder_is_refused(
-    arena: Arena, played: Path, change: tuple[str, str], difference: str
-) -> None:
-    """The error names the difference, and nothing is lost; --fresh starts over."""
-    before = digests(played)
-    words = ("run", "cup.yaml", "--pairs", "5", *change)
-    refused = arena(*words)
-    assert refused.returncode == 2
-    assert f"results/cup: holds another run: {difference}" in refused.stderr
-    assert "--fresh" in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1
-    assert digests(played) == before
-    fresh = arena(*words, "--fresh")
-    assert fresh.returncode == 0
-    assert "removed from results/cup/: run.sqlite, manifest.json, games.csv" in fresh.stderr
-    assert digests(played) != before
-
-
-@pytest.mark.slow
-def test_an_edited_bot_is_another_bot(arena: Arena, played: Path) -> None:
-    """Its source or its lane differs; other rules, limits or max_faults are another run."""
-    folder = played.parent.parent
-    (folder / "mine.py").write_text(MINE + "# better\n")
-    refused = arena("run", "cup.yaml", "--pairs", "5")
-    assert refused.returncode == 2
-    assert "mine: sha256: there " in refused.stderr
-    (folder / "mine.py").write_text(MINE)
-    refused = arena("run", "cup.yaml", "--pairs", "5", "--lane", "process")
-    assert "greedy: lane: there inproc, here process" in refused.stderr
-    for line, difference in (
-        ("rules: {set_bonus: 6}", "rules.set_bonus: there None, here 6"),
-        ("limits: {game: 9}", "limits.game: there None, here 9.0"),
-        ("max_faults: 3", "max_faults: there 10, here 3"),
-    ):
-        (folder / "cup.yaml").write_text(CUP + line)
-        assert difference in arena("run", "cup.yaml", "--pairs", "5").stderr
-
-
-@pytest.mark.slow
 def test_a_second_run_on_a_folder_in_use_is_refused(arena: Arena, cup: Path) -> None:
     """The first run, whose last bot waits for a file, goes on."""
     gate = write_waiting(cup.parent.parent)
@@ -284,17 +238,14 @@ def _holed(store: Path) -> None:
     store.write_bytes(data)
 
 
-def _cut(store: Path) -> None:
-    store.write_bytes(store.read_bytes()[: 4096 * 3 + 100])
-
-
 def _foreign(store: Path) -> None:
     store.unlink()
     with sqlite3.connect(store) as database:
         database.execute("CREATE TABLE recipes (name TEXT)")
 
 
-@pytest.mark.parametrize("damage", few([_garbage, _holed, _cut, _foreign], 0, 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [_garbage, _holed, _foreign])
 def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: object) -> None:
     """One line names it, the status is 2, and the file is not changed."""
     store = played / "run.sqlite"
@@ -326,52 +277,228 @@ def test_a_missing_store_is_an_error(arena: Arena, played: Path) -> None:
     assert digests(played) == before
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("seconds", "waiting"), [(1.0, 0), (math.nan, 0), (0.4, 2), (0.01, 99)])
+def test_a_second_of_play_is_stored_before_more_is_asked_for(
+    small: Tournament, tmp_path: Path, seconds: float, waiting: int
+) -> None:
+    """Another process sees it, so a run that is killed in a long chunk keeps those before."""
+    run(small, OneByOne(tmp_path, seconds, waiting), RunFolder(tmp_path), QUIET)
+    assert len(games_in(tmp_path)) == small.games == 12
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, WorkerDied])
+def test_what_waits_is_stored_when_a_run_is_stopped(
+    small: Tournament, tmp_path: Path, error: type[BaseException]
+) -> None:
+    """By Ctrl-C, a signal to end or a failure: only `kill -9` loses it."""
+    stops = Stops(3, OneByOne(tmp_path, 0.01, 99), error("stopped"))
+    with pytest.raises(error):
+        run(small, stops, RunFolder(tmp_path), QUIET)
+    assert len(games_in(tmp_path)) == 6
+
+
+@pytest.mark.slow
+def test_another_run_or_an_edited_bot_is_refused(arena: Arena, played: Path) -> None:
+    """The one line names the difference, and nothing is lost; --fresh starts over."""
+    folder, before = played.parent.parent, digests(played)
+    words = ("run", "cup.yaml", "--pairs", "5")
+
+    def refused(*more: str, mine: str = "", cup: str = "") -> str:
+        (folder / "mine.py").write_text(MINE + mine)
+        (folder / "cup.yaml").write_text(CUP + cup)
+        done = arena(*words, *more)
+        assert (done.returncode, digests(played)) == (2, before)
+        (line,) = done.stderr.splitlines()
+        return line
+
+    line = refused("--seed", "4")
+    assert "results/cup: holds another run: seed: there 3, here 4" in line
+    assert "--fresh" in line
+    assert "mine: sha256: there " in refused(mine="# better\n")
+    assert "greedy: lane: there inproc, here process" in refused("--lane", "process")
+    assert "rules.set_bonus: there None, here 6" in refused(cup="rules: {set_bonus: 6}")
+    assert "limits.game: there None, here 9.0" in refused(cup="limits: {game: 9}")
+    assert "max_faults: there 10, here 3" in refused(cup="max_faults: 3")
+    fresh = arena(*words, "--seed", "4", "--fresh")
+    assert fresh.returncode == 0
+    assert "removed from results/cup/: run.sqlite, manifest.json, games.csv" in fresh.stderr
+    assert digests(played) != before
+
+
 class OneByOne:
-    """Plays in this process, and looks into the store after each chunk, said to take so long."""
+    """Looks into the store after each chunk, which is said to take so long."""
 
     def __init__(self, store: Path, seconds: float, waiting: int) -> None:
         self.store = store
         self.seconds = seconds
         self.waiting = waiting  # chunks that need not be stored
 
-    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
+    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
         played = 0
-        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
-            while chunk := plan.next():
-                assert chunk.pairs == 1
-                yield worker.play(chunk)._replace(seconds=self.seconds)
-                played += 2
-                assert 0 <= played - len(games_in(self.store)) <= 2 * self.waiting
+        for chunk in HERE.play(plan, tournament, log):
+            yield chunk._replace(seconds=self.seconds)
+            played += 2
+            assert 0 <= played - len(games_in(self.store)) <= 2 * self.waiting
+
+
+@pytest.fixture
+def small() -> Tournament:
+    """Return a cup of twelve games, each pair of which is a chunk."""
+    bots = [resolve(name) for name in ("uniform", "greedy", "majority")]
+    return Tournament("cup", 3, 2, bots, STANDARD)
+
+
+KILLS = int(os.environ.get("ARENA_KILLS", "500"))
+LANES = ["inproc", "process"] if NO_JAIL else ["inproc", "process", "jail"]
+PARENT, WORKER, BOT = range(3)
+
+
+def kill_one(run: subprocess.Popen[bytes], what: int, rng: Random) -> bool:
+    """Kill the parent, a worker or a bot of a run; return whether there was one."""
+    if what == PARENT:
+        run.kill()
+        return True
+    processes = workers_of(run)  # type: ignore[arg-type]
+    with suppress(psutil.Error, IndexError):
+        if what == BOT:
+            processes = [bot for one in processes for bot in one.children(recursive=True)]
+        rng.choice(processes).kill()
+        return True
+    return False
+
+
+@pytest.mark.study
+def test_hundreds_of_kills_end_in_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run is killed and resumed until it has finished, again and again; ARENA_KILLS of them."""
+    for name in ("TMPDIR", "PYTEST_CUP"):
+        monkeypatch.setenv(name, str(tmp_path))
+    bots = ["uniform", *({"bot": f"{lane}=greedy", "lane": lane} for lane in LANES)]
+    config = {"pairs": 200, "seed": 5, "max_faults": 1000, "bots": bots}
+    (tmp_path / "cup.yaml").write_text(json.dumps(config))
+    assert run_command(tmp_path, "run", "cup.yaml", "--out", "unbroken").returncode == 0
+    unbroken, rng = digests(tmp_path / "unbroken"), Random(11)
+    kills = runs = 0
+    words = [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet", "--workers", "2"]
+    while kills < KILLS:
+        run = subprocess.Popen([*words, "--out", f"out-{runs}"], cwd=tmp_path)
+        while run.poll() is None:
+            time.sleep(rng.uniform(0.0, 0.4))
+            kills += kill_one(run, rng.choice((PARENT, WORKER, WORKER, BOT, BOT, BOT)), rng)
+        if run.returncode == 0:
+            assert digests(tmp_path / f"out-{runs}") == unbroken
+            runs += 1
+        else:
+            assert run.returncode == -9
+    until(lambda: left_over(tmp_path) == [])
+    assert runs_in(tmp_path) == []
+
+
+ENDLESS = "100000"  # pairs
+COMMANDS = [
+    ["play", "greedy", "uniform", "--pairs", ENDLESS],
+    ["compare", "greedy", "uniform", "--max-pairs", ENDLESS, "--elo0", "0", "--elo1", "0.1"],
+]
+HANG_UP = 129, -1  # -1 before a run has begun: a shell says 129 then, too
+
+
+def start(folder: Path, moment: int, *, controlling: bool) -> tuple[Console, int]:
+    """Start a run, and return it with the games that it has stored at a random moment."""
+    words = COMMANDS[moment % len(COMMANDS)]
+    console = Console(folder, *words, "--out", "out", "--workers", "1", controlling=controlling)
+    until(lambda: (folder / "out").exists() or console.process.poll() is not None)
+    time.sleep(Random(moment).uniform(0, 4))
+    return console, count_games(folder / "out")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seconds", "waiting"), [(1.0, 0), (math.nan, 0), (0.4, 2), (0.01, 99)])
-def test_a_second_of_play_is_stored_before_more_is_asked_for(
-    tmp_path: Path, seconds: float, waiting: int
-) -> None:
-    """Another process sees it, so a run that is killed in a long chunk keeps those before."""
-    bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]
-    tournament = Tournament("cup", 3, 2, bots, STANDARD)
-    executor = OneByOne(tmp_path, seconds, waiting)
-    run(tournament, executor, RunFolder(tmp_path), QUIET)
-    assert len(games_in(tmp_path)) == tournament.games == 12
+@pytest.mark.parametrize("moment", range(2))
+def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path, moment: int) -> None:
+    """As after SIGHUP, whether the kernel sends one or not; its games are kept."""
+    console, games = start(tmp_path, moment, controlling=bool(moment // 2 % 2))
+    try:
+        console.close()
+        until(lambda: console.process.poll() is not None)
+    finally:
+        console.kill()
+    assert console.process.returncode in HANG_UP
+    assert count_games(tmp_path / "out") >= games
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, WorkerDied])
-def test_what_waits_is_stored_when_a_run_is_stopped(
-    tmp_path: Path, error: type[BaseException]
-) -> None:
-    """By Ctrl-C, a signal to end or a failure: only `kill -9` loses it."""
+@pytest.mark.slow
+def test_under_nohup_a_run_goes_on_without_its_terminal(tmp_path: Path) -> None:
+    """It writes all its files."""
+    words = ["play", "greedy", "uniform", "--pairs", "100", "--out", "out", "-v"]
+    console = Console(tmp_path, *words, hears_hang_up=False)
+    try:
+        until((tmp_path / "out").exists)
+        console.close()
+        until(lambda: console.process.poll() is not None)
+    finally:
+        console.kill()
+    assert console.process.returncode == 0
+    assert count_games(tmp_path / "out") == 200
+    assert (tmp_path / "out" / "standings.csv").exists()
 
-    class Stops(OneByOne):
-        def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
-            for number, played in enumerate(super().play(plan, tournament, log)):
-                if number == 3:
-                    raise error("stopped")
-                yield played
 
-    bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]
-    tournament = Tournament("cup", 3, 2, bots, STANDARD)
-    with pytest.raises(error):
-        run(tournament, Stops(tmp_path, 0.01, 99), RunFolder(tmp_path), QUIET)
-    assert len(games_in(tmp_path)) == 6
+PAUSE = 1.6  # seconds: more than the backstop
+
+
+@pytest.mark.slow
+def test_a_pause_of_the_whole_run_costs_nobody_a_game(tmp_path: Path, arena: Arena) -> None:
+    """All its processes are stopped in the middle of a decision, and go on later."""
+    write(tmp_path, "works", WORKS)
+    (tmp_path / "cup.yaml").write_text(CUP_OF_WORK)
+    words = [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet", "--out", "paused"]
+    with subprocess.Popen([*words, "--workers", "2"], cwd=tmp_path) as run:
+        until(lambda: is_playing(run))
+        with stopped(psutil.Process(run.pid)):
+            time.sleep(PAUSE)
+        assert run.wait(PATIENCE) == 0
+    arena("run", "cup.yaml", "--quiet", "--out", "undisturbed", "--workers", "1")
+    assert digests(tmp_path / "paused") == digests(tmp_path / "undisturbed")
+    assert csv_rows(tmp_path / "paused" / "faults.csv") == []
+
+
+def is_playing(run: subprocess.Popen[bytes]) -> bool:
+    """Return whether bots are running, or the run has ended."""
+    if run.poll() is not None:
+        return True
+    below = psutil.Process(run.pid).children(recursive=True)
+    with suppress(psutil.Error):
+        return any("lanes.host" in " ".join(process.cmdline()) for process in below)
+    return False
+
+
+@contextmanager
+def stopped(parent: psutil.Process) -> Iterator[None]:
+    """Stop a process and all below it, from the top, until the end."""
+    family = [parent, *parent.children(recursive=True)]
+    for process in family:
+        with suppress(psutil.Error):
+            process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in family:
+            with suppress(psutil.Error):
+                process.send_signal(signal.SIGCONT)
+
+
+CUP_OF_WORK = """\
+pairs: 1
+limits: {decision: 0.5, backstop: 1.0, start: 20}
+bots:
+  - ./works.py
+  - {bot: ./works.py, label: inproc, lane: inproc}
+"""
+
+
+WORKS = """\
+import time
+end = time.process_time() + 0.01
+while time.process_time() < end:
+    pass
+return view.legal[0]"""

@@ -6,8 +6,6 @@ import json
 import os
 import shlex
 import socket
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -32,8 +30,8 @@ from engine import STANDARD
 from tests import rogues
 from tests.conftest import run_here
 from tests.kit import csv_rows
-from tests.tiers import few, tier
-from tests.waiting import PATIENCE, until
+from tests.tiers import few
+from tests.waiting import until
 
 Row = dict[str, str]
 SHORT = Limits(decision=0.5, start=3.0, backstop=1.0, memory=256)
@@ -107,11 +105,7 @@ NEVER_READY = {"loops_in_import", "says_nothing_at_all"}
 LATER = {
     **dict.fromkeys(("says_twice", "says_talks_without_reading"), 2),
     **dict.fromkeys(("says_nothing", "says_half_a_line"), 2),
-    **{
-        name: 2
-        for name, spec in rogues.ROGUES.items()
-        if spec.startswith(("waits.py", "dies.py", "bends.py"))
-    },
+    **{name: 2 for name, spec in rogues.ROGUES.items() if spec.startswith(("dies.py", "bends.py"))},
 }
 """Rogues with a fault this many plies after their first decision."""
 
@@ -171,27 +165,10 @@ QUICK = {
 
 They play in one quick tournament. What answers, pipes and limits do to a fault in the other lanes
 is quick in tests/lanes and tests/tournament. In `make test-all` the most dangerous rogues of each
-lane play in one tournament for each limit. In `make study` all that differ in a lane do so, and
-each of them plays by itself.
+lane play in one tournament for each limit. In `make study` all that differ in a lane do so.
 """
 SILENT = "kills_parent"
 """The rogue of which nothing is heard until a limit and which is quick by itself."""
-
-
-def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
-    """Return the marks of a rogue by itself."""
-    if lane == "inproc" and name in (SILENT, "bends_clock"):
-        return tier(name != SILENT, 1, 1)
-    return [*[needs_jail][lane != "jail" :], pytest.mark.study]
-
-
-def in_lanes(expected: Mapping[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
-    """Return a case for each rogue and lane."""
-    return [
-        pytest.param(name, lane, kind, id=f"{name}-{lane}", marks=marks(name, lane))
-        for name, kinds in expected.items()
-        for lane, kind in zip(lanes, kinds, strict=True)
-    ]
 
 
 def played(
@@ -242,6 +219,7 @@ def assert_none_is_left(mark: str) -> None:
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder; no file may be left in its `here` and `tmp`, and no process."""
+    rogues.spec("no_bot")  # the first short one writes all of them, and not in this folder
     before = set(psutil.Process().children(recursive=True))
     with tempfile.TemporaryDirectory(prefix="rogues-") as name:
         folder = Path(name)
@@ -314,134 +292,6 @@ def check_command(row: Row, place: Path) -> None:
     assert fault["bot"] == row["bot"]
     assert fault["kind"] in known
     assert fault["ply"] == int(row["ply"]) or row["bot"] == "hoards"
-
-
-IN_THE_CUP = [
-    name
-    for name in (*EXPECTED, *SAID)
-    if name != "hoards"  # the ply at which its own process runs out of memory varies
-    and name not in NEVER_READY  # they wait for the limit of a start, which is long here
-    and not name.startswith("bends_")  # they work for less than the limit of a decision here
-    and (name in ("late", "loops") or "timeout" not in (EXPECTED | SAID)[name])  # nobody sleeps
-]
-IN_THE_WORKER = ("raises_boom", "answers_true", "allocates", "kills_itself", "loops", "reads_gc")
-MEGABYTES = 2  # of output: 10 were sometimes late when all cores were busy
-
-
-def bots_for_a_cup(mark: str, names: Sequence[str], in_the_worker: Sequence[str]) -> list[object]:
-    """Return the honest bots, the rogues, and some rogues in the worker's process."""
-    bots: list[object] = [*HONEST]
-    for name in names:
-        params: dict[str, object] = {"mark": mark} if name.startswith("leaves_") else {}
-        if name in ("prints", "says_100_mb_of_errors"):
-            params["megabytes"] = MEGABYTES
-        bots.append({"bot": rogues.spec(name), "label": name, "params": params})
-    return bots + [
-        {"bot": rogues.spec(name), "label": f"{name} (inproc)", "lane": "inproc"}
-        for name in in_the_worker
-    ]
-
-
-def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.Popen[str]:
-    """Start a tournament of these bots with the real command; its files are in a folder."""
-    limits = {"decision": 1.5, "start": 3.0, "memory": 256}
-    config = {"pairs": 1, "seed": 3, "max_faults": 1, "limits": limits, "bots": bots}
-    (folder / f"{out}.yaml").write_text(json.dumps({"name": "cup", **config}))
-    words = ["run", f"../{out}.yaml", "--quiet", "--out", f"../{out}", "--workers", str(workers)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "arena", *words],
-        cwd=folder / "here",
-        env=os.environ | {"TMPDIR": str(folder / "tmp")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.study
-def test_honest_bots_and_rogues_play_a_tournament(empty: Path) -> None:
-    """Every game is decided, every fault is reported, and one worker gets what two get.
-
-    The one worker plays a third of them: other bots change no pairing's games, but for those that
-    are forfeits by rule, because a bot is out after one fault. Each rogue plays by itself in
-    another test.
-    """
-    names, in_the_worker = IN_THE_CUP[::8], IN_THE_WORKER
-    bots = bots_for_a_cup(str(empty), names, in_the_worker)
-    some = [*HONEST, *bots[len(HONEST) :: 3]]
-    runs = [cup(empty, bots, "two", 2), cup(empty, some, "one", 1)]
-    try:  # both at once, because they mostly wait for rogues
-        for done in runs:
-            _, errors = done.communicate(timeout=PATIENCE)
-            assert done.returncode == 0, errors
-            assert "Traceback" not in errors
-    finally:
-        for done in runs:
-            done.terminate()
-            done.wait()
-    for name, columns in (("games.csv", 4), ("faults.csv", 1)):
-        one, two = (played_lines(empty / run / name, columns) for run in ("one", "two"))
-        both = one.keys() & two.keys()
-        assert len(both) > len(one) / 2
-        assert {key: one[key] for key in both} == {key: two[key] for key in both}
-    check_the_honest(empty / "two")
-    check_the_guilty(empty / "two", guilty_ones(names, in_the_worker))
-    check_the_sums(empty / "two", len(bots))
-
-
-def guilty_ones(names: Sequence[str], in_the_worker: Sequence[str]) -> dict[str, str]:
-    """Return the kind of fault of every guilty bot of the tournament, by its label."""
-    kinds = {name: EXPECTED[name][1] for name in names if name in EXPECTED}
-    kinds |= {name: SAID[name][0] for name in names if name in SAID}
-    kinds["connects"] = ""  # no port listens
-    kinds |= {f"{name} (inproc)": EXPECTED[name][0] for name in in_the_worker}
-    return {label: kind for label, kind in kinds.items() if kind}
-
-
-def played_lines(path: Path, columns: int) -> dict[str, str]:
-    """Return the lines of the games that were played, by their first columns."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {",".join(line.split(",")[:columns]): line for line in lines if "max_faults" not in line}
-
-
-def check_the_honest(folder: Path) -> None:
-    """Check that the honest bots' games among themselves are the same as without rogues."""
-    bots = [resolve(name) for name in HONEST]
-    among = csv_rows(played(folder.parent / "honest", bots, LONG, seed=3) / "games.csv")
-    assert len(among) == 6
-    assert [row for row in csv_rows(folder / "games.csv") if row in among] == among
-
-
-def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:
-    """Check that each guilty bot has one fault, of its kind, and that no other bot has any."""
-    faults = csv_rows(folder / "faults.csv")
-    first = {row["bot"]: row["kind"] for row in faults if row["kind"] != "max_faults"}
-    assert first == guilty
-    assert sum(row["kind"] != "max_faults" for row in faults) == len(guilty)
-    for row in faults:
-        check_evidence(row)
-        assert row["bot"] in row["game"].split("/")
-    games = csv_rows(folder / "games.csv")
-    lost = [game for game in games if game["win_type"] == "forfeit"]
-    assert len(lost) == len(faults)
-    for game, fault in zip(lost, faults, strict=True):
-        assert fault["bot"] == {game["bot"], game["opponent"]}.difference({game["winner"]}).pop()
-
-
-def check_the_sums(folder: Path, bots: int) -> None:
-    """Check that the standings count every game once for each of its bots."""
-    games, standings = csv_rows(folder / "games.csv"), csv_rows(folder / "standings.csv")
-    assert len(games) == bots * (bots - 1)
-    assert len(standings) == bots
-    for row in standings:
-        own = [game for game in games if row["bot"] in (game["bot"], game["opponent"])]
-        won = [game["win_type"] for game in own if game["winner"] == row["bot"]]
-        assert int(row["games"]) == len(own) == 2 * (bots - 1)
-        assert int(row["wins"]) == len(won)
-        assert int(row["forfeit_wins"]) == won.count("forfeit")
-        assert int(row["wins"]) + int(row["draws"]) + int(row["losses"]) == len(own)
-    forfeits = sum(int(row["forfeits"]) for row in standings)
-    assert forfeits == len(csv_rows(folder / "faults.csv"))
 
 
 def test_every_rogue_has_its_expected_fault_in_a_table() -> None:
@@ -555,32 +405,6 @@ def check_a_tournament(
     return faults
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "lane", "kind"),
-    [*in_lanes(EXPECTED, LANES), *in_lanes(SAID, LANES[1:])],
-)
-def test_a_rogue_has_its_fault_and_leaves_nothing(
-    empty: Path, listener: socket.socket, name: str, lane: str, kind: str
-) -> None:
-    """The fault is that of the table; without a fault its games are those of an honest bot.
-
-    The command of faults.csv shows the fault again.
-    """
-    bots = [rogues.rogue(name, lane, **params_of(name, str(empty), listener))]
-    folder = met(empty / "out", bots, limits_of(name, kind))
-    games, faults = csv_rows(folder / "games.csv"), csv_rows(folder / "faults.csv")
-    if kind:
-        check_guilty(games, faults, name, kind)
-        if name != SILENT or lane != "inproc":
-            check_command(faults[0], empty / "here")
-    else:
-        assert faults == []
-        assert games == games_of_first(name)
-    if name == "connects":
-        assert was_reached(listener) == (lane != "jail")
-
-
 def was_reached(listener: socket.socket) -> bool:
     """Return whether a process has connected to the socket."""
     try:
@@ -598,3 +422,18 @@ def test_a_lane_changes_no_honest_game(empty: Path, pairs: int) -> None:
         bots = [resolve(name, lane=lane) for name in HONEST]
         tables.add((played(empty / lane, bots, LONG, pairs=pairs) / "games.csv").read_bytes())
     assert len(tables) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(SILENT, "timeout"), pytest.param("bends_clock", "", marks=pytest.mark.slow)]
+)
+def test_a_rogue_by_itself_has_its_fault_and_leaves_nothing(
+    empty: Path, name: str, kind: str
+) -> None:
+    """One that nobody hears of, and one that spoils the worker that it shares with others."""
+    folder = met(empty / "out", [rogues.rogue(name, "inproc")], limits_of(name, kind))
+    games, faults = csv_rows(folder / "games.csv"), csv_rows(folder / "faults.csv")
+    if kind:
+        check_guilty(games, faults, name, kind)
+    else:
+        assert (faults, games) == ([], games_of_first(name))

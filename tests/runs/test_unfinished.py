@@ -3,75 +3,63 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
+from random import Random
+from threading import Thread
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
 import arena
+from arena.addons.rl.exact import Exact
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
+from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.executors.log import NORMAL, QUIET, RunLog
+from arena.executors.log import NORMAL, QUIET, read_spending
 from arena.lanes.jail_support import find_pid_namespaces
 from arena.lanes.limits import Limits
+from arena.runs import run as runs
+from arena.runs.judge_games import JudgedGames, review_record
 from arena.runs.rerun import choose_pairs
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.plan import Plan, Played
+from arena.tournament.config import convert, make_tournament
+from arena.tournament.judged import Judged
+from arena.tournament.plan import Played
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
+from engine import STANDARD, Record, Rules, to_text
+from engine.notation import parse_cards
 from tests.conftest import run_here
-from tests.kit import HERE
+from tests.kit import HERE, Stops
+from tests.replays.games import random_record
 from tests.rogues import FOLDER, write
 from tests.tiers import few
-
-CHUNKS = 40
-
-
-class Stops:
-    """Plays as this process does, and is interrupted after some chunks."""
-
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
-        for number, played in enumerate(HERE.play(plan, tournament, log)):
-            if number == CHUNKS:
-                raise KeyboardInterrupt
-            yield played
-
-
-def stopped(folder: Path) -> Path:
-    """Return the folder of a run of four bots that was stopped."""
-    bots = [resolve(name) for name in ("uniform", "greedy", "majority", "city_hunter")]
-    tournament = Tournament("cup", 1, 200, bots, STANDARD)
-    with pytest.raises(Interrupted):
-        run(tournament, Stops(), RunFolder(folder), QUIET)
-    return folder
 
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run that was stopped."""
-    return stopped(tmp_path_factory.mktemp("stopped") / "cup")
-
-
-@pytest.mark.slow
-def test_all_pairings_have_about_as_many_games(cup: Path) -> None:
-    """Not one pairing after the other."""
-    games = arena.open(cup).head_to_head["games"]
-    assert len(games) == 12
-    assert min(games) >= 0.75 * max(games) - 2
+    """Return the folder of a run of four bots that was stopped."""
+    folder = tmp_path_factory.mktemp("stopped") / "cup"
+    bots = [resolve(name) for name in ("uniform", "greedy", "majority", "city_hunter")]
+    tournament = Tournament("cup", 1, 200, bots, STANDARD)
+    with pytest.raises(Interrupted):
+        run(tournament, Stops(40), RunFolder(folder), QUIET)
+    return folder
 
 
 @pytest.mark.slow
 def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
-    """In its head, its report and as a value."""
+    """In its head, its report and as a value; all pairings have about as many games."""
     results = arena.open(cup)
     assert not results.finished
     state = f"not finished: {results.played:,} of 2,400 games"
@@ -80,6 +68,9 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     assert text.splitlines()[1] == "# cup: 4 bots, seed 1 (not finished)"
     assert f"{state.capitalize()}." in text
     assert "4 bots, every bot against every other one" in text
+    games = results.head_to_head["games"]
+    assert len(games) == 12
+    assert min(games) >= 0.75 * max(games) - 2
 
 
 @pytest.mark.slow
@@ -115,46 +106,20 @@ def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
     assert 0 < caught.value.kept == arena.open(tmp_path).played < 80
 
 
-class StopsAfterARound:
-    """Plays the first round as this process does, and is interrupted as the second begins."""
-
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
-        for played in HERE.play(plan, tournament, log):
-            yield played
-            if played.chunk.first + played.chunk.pairs == 2:
-                raise KeyboardInterrupt
-
-
 @pytest.mark.slow
 def test_a_run_that_is_stopped_between_rounds_is_not_finished(tmp_path: Path) -> None:
     """All games of its rounds so far are there; the same run goes on to its end."""
     bots = [resolve("greedy"), resolve("other=greedy")]
     until = Tournament("until", 1, 2, bots, STANDARD, stop=Until(5.0, 6))
-    with pytest.raises(Interrupted):
-        run(until, StopsAfterARound(), RunFolder(tmp_path / "cup"), QUIET)
-    assert (arena.open(tmp_path / "cup").played, arena.open(tmp_path / "cup").finished) == (
-        4,
-        False,
-    )
-    run(until, HERE, RunFolder(tmp_path / "cup"), QUIET)
-    assert (arena.open(tmp_path / "cup").played, arena.open(tmp_path / "cup").finished) == (
-        12,
-        True,
-    )
+    for executor, state in ((Stops(2), (4, False)), (HERE, (12, True))):
+        with suppress(Interrupted):
+            run(until, executor, RunFolder(tmp_path / "cup"), QUIET)
+        results = arena.open(tmp_path / "cup")
+        assert (results.played, results.finished) == state
 
 
 ILLEGAL = [f"{label}={FOLDER}/answers.py(what='99')" for label in "abcd"]
-TIRES = (
-    "    def choose(self, view, /):\n"
-    "        assert self.rng.random() < 0.98\n"
-    "        return view.legal[0]"
-)
 TABLES = ("standings", "head_to_head", "win_types", "verdicts", "wins")
-
-
-def tiring(folder: Path) -> Path:
-    """Return the file of a bot that fails now and then."""
-    return write(folder, "tires", TIRES, "self.rng = setup.rng")
 
 
 def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd.DataFrame]:
@@ -178,13 +143,11 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("max_faults", few([2, 1, 5], 1, 0))
-def test_the_order_of_the_config_changes_no_number(tmp_path: Path, max_faults: int) -> None:
+def test_the_order_of_the_config_changes_no_number(tires: Path) -> None:
     """Of a field in which two bots fail now and then, and two always."""
-    tires = tiring(tmp_path)
     bots = ["uniform", "greedy", f"s={tires}", f"e={tires}", *ILLEGAL[:2]]
     first, *others = (
-        tables_of([bots[place] for place in order], 12, max_faults)
+        tables_of([bots[place] for place in order], 12, 2)
         for order in ((0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (3, 5, 0, 4, 1, 2))
     )
     elo = first["standings"].set_index("bot")["elo"]
@@ -197,10 +160,10 @@ def test_the_order_of_the_config_changes_no_number(tmp_path: Path, max_faults: i
 
 
 @pytest.mark.slow
-def test_games_that_were_not_played_change_no_elo(tmp_path: Path) -> None:
+def test_games_that_were_not_played_change_no_elo(tires: Path) -> None:
     """A bot that is out has the Elo of what it has played, however many games are left."""
     few, many = (
-        tables_of(["greedy", f"t={tiring(tmp_path)}"], pairs, 1)["standings"].set_index("bot")
+        tables_of(["greedy", f"t={tires}"], pairs, 1)["standings"].set_index("bot")
         for pairs in (20, 60)
     )
     assert many.loc["t", "forfeits"] == few.loc["t", "forfeits"] + 80
@@ -224,30 +187,18 @@ def said(
     return lines, outcome.forfeits
 
 
-REMEMBERS = """\
-    def choose(self, view, /):
-        return view.legal[-1 if self.number < 4 else 0]"""  # the first games are others
-COUNTS = "global games; self.number = games = globals().get('games', 0) + 1"
-
-
 @pytest.mark.slow
 def test_a_bot_that_remembers_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its opponent, which answers other moves, is not; nor is anybody who is not asked for."""
-    path = write(tmp_path, "remembers", REMEMBERS, COUNTS)
+    """Neither its opponent, which answers other moves, nor one that draws from its generator."""
+    counts = "global games; self.number = games = globals().get('games', 0) + 1"
+    first_differ = "return view.legal[-1 if self.number < 4 else 0]"
+    path = write(tmp_path, "remembers", first_differ, counts)
     (line,), _ = said(path, capsys, "inproc", 50)
     assert line.startswith("bot: its moves differ when a game is repeated (bot/uniform/")
     assert line.endswith("they depend on earlier games, its clock or its own randomness")
     assert said(path, capsys, "inproc", 50, repeat=False) == ([], 0)
     assert said(path, capsys, "inproc", 49) == ([], 0)
-
-
-@pytest.mark.slow
-def test_a_bot_that_repeats_its_moves_is_not_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It draws from its own generator."""
-    body = "    def choose(self, view, /):\n        return self.rng.choice(view.legal)"
-    path = write(tmp_path, "honest", body, "self.rng = setup.rng")
+    path = write(tmp_path, "draws", "return self.rng.choice(view.legal)", "self.rng = setup.rng")
     assert said(path, capsys, "inproc", 50) == ([], 0)
 
 
@@ -297,3 +248,113 @@ def test_a_hundredth_of_the_games_and_one_of_each_bot_are_chosen(bots: int, pair
         games.append(sum(map(len, chosen)))
     total = len(tournament.pairings) * 2 * pairs
     assert sum(games) / len(games) <= max(0.013 * total, bots)
+
+
+@pytest.fixture
+def tires(tmp_path: Path) -> Path:
+    """Return the file of a bot that fails now and then."""
+    body = "assert self.rng.random() < 0.98\nreturn view.legal[0]"
+    return write(tmp_path, "tires", body, "self.rng = setup.rng")
+
+
+if TYPE_CHECKING:
+    pass
+
+
+def test_what_needs_an_extra_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one line, which says what to install."""
+    swiss = {"format": "swiss", "bots": ["greedy", "uniform"], "pairs": 1}
+    assert make_tournament(convert(swiss, "cup")).rounds
+    for module in ("tournament.swiss_rounds", "rl.exact"):
+        monkeypatch.setattr(f"arena.{module}.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"^format: swiss: networkx .*arena\[swiss\]'$"):
+        make_tournament(convert(swiss, "cup"))
+    with pytest.raises(InputError, match=r"^arena.addons.rl: scipy is not .*arena\[rl\]'$"):
+        Exact(STANDARD)
+
+
+@pytest.mark.slow
+def test_a_run_knows_where_the_time_of_the_processor_went(tmp_path: Path) -> None:
+    """A bot that spins for 5 ms in each of about 48 decisions of two games has used 0.25 s."""
+    body = "import time\nend = time.process_time() + 0.005\nwhile time.process_time() < end: pass\n"
+    spins = write(tmp_path, "spins", body + "return view.legal[0]")
+    spun = Tournament(
+        "spun", 5, 1, [resolve(str(spins), lane="inproc"), resolve("uniform")], STANDARD
+    )
+    folder = RunFolder(tmp_path / "run")
+    spending = runs.run(spun, LocalExecutor(1), folder, QUIET).spending
+    assert spending is not None
+    assert 0.15 < spending.bots < 0.5
+    assert min(spending) >= 0
+    assert spending.files > 0
+    assert str(spending) == read_spending(folder.log)
+    assert runs.run(spun, LocalExecutor(1), folder, QUIET).spending is None  # nothing was played
+
+
+def deal_of(first: str, second: str, row: str) -> str:
+    """Return a deal that begins with these hands and this row; the rest lies in order."""
+    left = [*STANDARD.deck]
+    for card in parse_cards(first + second + row):
+        left.remove(card)
+    return first + second + row + to_text(bytes(left))
+
+
+@pytest.mark.slow
+def test_it_runs_in_a_thread() -> None:
+    """As the server of the table asks for it."""
+    record = random_record(Random(5), plies=12)
+    found: list[list[Judged]] = []
+    thread = Thread(target=lambda: found.append(review_record(record, worlds=4)))
+    thread.start()
+    thread.join()
+    assert found == [review_record(record, worlds=4)]
+
+
+@pytest.mark.slow
+def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
+    """At ply 7 seat 1 held 555 in one game and 558 in the other, and played 5."""
+    actions = "5T6677858"
+    forced, free = (
+        review_record(Record(deal_of("56788", hand, "4x"), actions)) for hand in ("67555", "67558")
+    )
+    assert 7 in [one.ply for one in free]
+    assert 7 not in [one.ply for one in forced]
+    last = [[one for one in judged if one.ply == 8] for judged in (forced, free)]
+    assert len(last[0]) == 1
+    assert last[0] == last[1]
+
+
+def test_what_is_kept_is_read_and_not_written(tmp_path: Path) -> None:
+    """So it is found also where the run is somebody else's."""
+    place = tmp_path / "analysis.sqlite"
+    with closing(JudgedGames(place)) as kept:
+        kept.add({b"key": []})
+    os.utime(place, ns=(0, 0))
+    with closing(JudgedGames(place)) as kept:
+        assert kept.find([b"key", b"other"]) == {b"key": []}
+    assert place.stat().st_mtime_ns == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"worlds": 5}, "worlds: 5 is odd"),
+        ({"worlds": 2}, "worlds: 2 is not a number from 4 to 1,000"),
+        ({"seed": -1}, "seed: -1 is not a number"),
+        ({"by": "uniform"}, "bot 'uniform': it cannot judge"),
+        ({"by": "nobody"}, "nobody"),
+    ],
+)
+def test_what_cannot_judge_is_refused(change: dict[str, object], message: str) -> None:
+    """In one line that says why."""
+    with pytest.raises(InputError, match=message):
+        review_record(random_record(Random(5)), **change)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_judged_is_refused() -> None:
+    """Other rules, and a record whose actions are not legal."""
+    record = random_record(Random(5))
+    with pytest.raises(InputError, match="other rules than the published ones"):
+        review_record(Record(record.deal, "", Rules(set_bonus=4)))
+    with pytest.raises(InputError, match="cannot be played"):
+        review_record(Record(record.deal, "TTT"))

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import re
-from collections.abc import Iterable
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +19,13 @@ from arena.cli import find_commands
 from arena.removed import REMOVED
 from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.versions import minor, version_here
-from tests.conftest import Arena
-from tests.stability import BYTES, MADE, PUBLIC
+from arena.tournament.versions import engine_sha256, minor, version_here
+from tests.conftest import Arena, Done
+from tests.kit import refused
+from tests.stability import BYTES, FOLDERS, MADE, PUBLIC
 from tests.stability.public import public
-from tests.stability.sample import hashes, made, make
+from tests.stability.sample import COMMANDS, KEPT, hashes, made, make, write_inputs
+from tests.stores import forge
 
 _GONE = """\
 These public facts are gone or have changed. Users build on them: see docs/stability.md. Keep them
@@ -104,17 +112,17 @@ def test_the_bytes_for_a_seed_are_those_of_the_minor_version(
     )
 
 
-COMMANDS = [name for name in REMOVED if name.startswith("arena ")]
+GONE = [name for name in REMOVED if name.startswith("arena ")]
 KEYS = [name.removeprefix("key ") for name in REMOVED if name.startswith("key ")]
 NAMES = [name for name in REMOVED if name.startswith("arena.")]
 
 
 def test_every_name_is_a_command_an_option_a_key_or_a_name_of_the_library() -> None:
     """No other kind of name is asked for."""
-    assert {*REMOVED} == {*COMMANDS, *(f"key {key}" for key in KEYS), *NAMES}
+    assert {*REMOVED} == {*GONE, *(f"key {key}" for key in KEYS), *NAMES}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", GONE)
 def test_a_command_or_an_option_says_what_to_use(arena: Arena, name: str) -> None:
     """In one line, with exit status 2; an option of a command that is still there."""
     *command, last = name.split()[1:]
@@ -148,3 +156,216 @@ def test_a_manifest_with_a_key_that_has_left_is_read() -> None:
     made = make_tournament(convert({"bots": ["greedy", "uniform"], "pairs": 1}, "x"))
     told = made.manifest() | {"halves": "apart"}
     assert read_tournament(manifest_text(told)).manifest() == made.manifest()
+
+
+RELEASED = sorted(path for path in FOLDERS.iterdir() if path.name[0].isdigit())
+BEFORE = sorted(path for path in FOLDERS.iterdir() if path.name.startswith("before_1.0"))
+
+
+def unpack(folder: Path, version: Path, *names: str) -> None:
+    """Unpack archives of a version in a folder."""
+    for name in names:
+        with zipfile.ZipFile(version / f"{name}.zip") as archive:
+            archive.extractall(folder)
+
+
+def check_going_on(done: Done, manifest: dict[str, Any], *, plays: bool) -> None:
+    """A run goes on where engine and Python are the same; else the line names what differs."""
+    there = manifest["versions"]
+    if there["engine"] != engine_sha256():
+        assert f"made by version {there['arena']} (pip install" in refused(done)
+    elif plays and minor(there["python"]) != minor(platform.python_version()):
+        assert f"versions.python: there {minor(there['python'])}, here" in refused(done)
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_format_is_kept() -> None:
+    """Of 1.0.0 and of each later version that has another format."""
+    assert RELEASED[0].name == "1.0.0"
+    assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT, "packed"}
+    assert len(BEFORE) > 2
+
+
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_a_run_of_an_earlier_version_is_opened(version: Path, tmp_path: Path, arena: Arena) -> None:
+    """By the library and by the commands that read."""
+    unpack(tmp_path, version, "run")
+    results = library.open(tmp_path / "run")
+    assert (results.played, len(results.standings), len(results.faults)) == (36, 4, 18)
+    for words in (("show", "run"), ("export", "run", "-o", "again.jsonl")):
+        assert arena(*words).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_a_run_of_an_earlier_version_is_verified(
+    version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """By a version of the same minor release, after the reports have been written again."""
+    unpack(tmp_path, version, "run")
+    assert arena("report", "run").returncode == 0
+    done = arena("verify", "run", "--sample", "0")
+    if minor(version.name) == minor(version_here()):
+        manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+        check_going_on(done, manifest, plays=False)
+    else:
+        assert f"made by version {version.name} (pip install" in refused(done)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+@pytest.mark.parametrize("name", ["run", "comparison", "ablation"])
+def test_a_run_of_an_earlier_version_goes_on(
+    name: str, version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """The command that made it plays nothing again; where bots have changed since, it says so."""
+    unpack(tmp_path, version, name)
+    write_inputs(tmp_path)
+    done = arena(*COMMANDS[name])
+    if "changed since" in done.stderr:
+        return
+    manifest = json.loads(next(tmp_path.rglob("manifest.json")).read_text())
+    check_going_on(done, manifest, plays=True)
+    if done.returncode == 0:
+        assert json.loads(done.stdout).get("played", 0) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_an_analysis_and_records_of_an_earlier_version_are_read(
+    version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """The tables of decisions, and the games that were judged; records are replayed."""
+    unpack(tmp_path, version, "run")
+    assert arena("report", "run").returncode == 0
+    assert "is left out" not in (tmp_path / "run" / "report.md").read_text()
+    unpack(tmp_path, version, "games")
+    assert arena("replay", "games.jsonl").returncode == 0
+
+
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_a_league_of_1_x_is_refused(version: Path, tmp_path: Path, arena: Arena) -> None:
+    """Its games are in other folders; the line names the version that goes on with it."""
+    unpack(tmp_path, version, "league")
+    for words in (("league", "show", "league"), ("league", "play", "league"), ("report", "league")):
+        line = refused(arena(*words))
+        assert f"made by version {version.name} (pip install" in line
+        assert "and this arena reads 5; another league needs a new folder" in line
+
+
+def test_what_has_left_or_was_before_1_0_is_refused(tmp_path: Path, arena: Arena) -> None:
+    """A bot that was packed, and a league that had other tables under the same number."""
+    unpack(tmp_path, RELEASED[0], "packed")
+    line = refused(arena("play", "./packed.py", "uniform", "--pairs", "1"))
+    assert "bot './packed.py': written by `arena pack`, which has left" in line
+    unpack(tmp_path, BEFORE[-1], "league")
+    for words in (("show", "league"), ("play", "league")):
+        line = refused(arena("league", *words))
+        assert "made by a development version before 1.0, in format 1, and this arena" in line
+
+
+@pytest.mark.parametrize("state", BEFORE, ids=lambda path: path.name)
+def test_a_state_before_1_0_is_opened_or_refused(state: Path, tmp_path: Path, arena: Arena) -> None:
+    """A run of the last format is read; nothing goes on, because the engine was another one."""
+    unpack(tmp_path, state, "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database:
+        (number,) = database.execute("PRAGMA user_version").fetchone()
+    before = "made by a development version before 1.0"
+    for words in (("show", "run"), ("export", "run", "-o", "out.jsonl")):
+        done = arena(*words)
+        if number == 4:
+            assert done.returncode == 0
+        else:
+            assert f"{before}, in format {number}, and this arena reads 4" in refused(done)
+    (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 2\nseed: 7\n")
+    for words in (("run", "cup.yaml", "--out", "run"), ("verify", "run")):
+        assert before in refused(arena(*words))
+
+
+def of_run(folder: Path, version: object) -> None:
+    """Let a version have made a run, in its store and beside it."""
+    manifest = json.loads((folder / "run" / "manifest.json").read_text())
+    manifest["versions"]["arena"] = version
+    text = json.dumps(manifest)
+    (folder / "run" / "manifest.json").write_text(text)
+    forge(folder / "run" / "run.sqlite", "UPDATE run SET value = ?", text)
+
+
+LATER: dict[str, tuple[Callable[[Path, object], None], list[tuple[str, ...]]]] = {
+    "run": (of_run, [("show", "run"), ("report", "run"), ("verify", "run"), COMMANDS["run"]]),
+}
+HOSTILE = ["abc", "", -1, 10**30, None, "1" * 50, "9" * 5000 + ".0", "1.x", ["1.0.0"], {}, True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LATER)
+def test_what_a_later_version_has_made_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
+    """Of a later minor or major release; one of another patch release is not."""
+    unpack(tmp_path, RELEASED[-1], name)
+    write_inputs(tmp_path)
+    change, commands = LATER[name]
+    major, small = minor(version_here()).split(".")
+    for later in (f"{major}.{int(small) + 1}.0", f"{int(major) + 1}.0.0.dev3"):
+        change(tmp_path, later)
+        for words in commands:
+            line = refused(arena(*words))
+            assert f"made by version {later}; this is {version_here()}: update the arena" in line
+    if name == "run":
+        change(tmp_path, f"{minor(version_here())}.99")
+        assert arena("show", "run").returncode == 0
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_no_version_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
+    """Texts, numbers and nothing, each with one line."""
+    unpack(tmp_path, RELEASED[-1], name)
+    write_inputs(tmp_path)
+    change, commands = LATER[name]
+    for version in HOSTILE:
+        change(tmp_path, version)
+        assert "its manifest cannot be read: versions: no version" in refused(arena(*commands[0]))
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (6, ", in format 6; this is"),
+        (0, ", in format 0, and this arena reads"),
+        (-1, "format -1: not the number of a format"),
+        (2**31 - 1, "format 2147483647: not the number of a format"),
+    ],
+)
+def test_another_number_of_a_format_is_refused(
+    number: int, reason: str, tmp_path: Path, arena: Arena
+) -> None:
+    """That of a league, and of the games that an analysis has judged; both files stay."""
+    unpack(tmp_path, RELEASED[-1], "league", "run")
+    for words, place in (
+        (("league", "show", "league"), "league/league.sqlite"),
+        (("analyse", "run", "--games", "2"), "run/analysis.sqlite"),
+    ):
+        with closing(sqlite3.connect(tmp_path / place)) as database, database:
+            database.execute(f"PRAGMA user_version = {number}")
+        before = (tmp_path / place).read_bytes()
+        line = refused(arena(*words))
+        assert f"{place}: " in line
+        assert reason in line
+        assert (tmp_path / place).read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [0, 2, -1, 10**30, None, "abc", "1", 1.0, True, [], {}])
+def test_a_record_of_another_format_is_refused(
+    number: object, tmp_path: Path, arena: Arena
+) -> None:
+    """Without a number it is the first; with another one it is no record that is known here."""
+    unpack(tmp_path, RELEASED[-1], "games")
+    line = (tmp_path / "games.jsonl").read_text().splitlines()[0]
+    (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": number}) + "\n")
+    done = arena("replay", "one.jsonl", "--json")
+    (answer,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, answer["error"]) == (1, "bad-json")
+    assert answer["message"].startswith("a record of format ")
+    assert answer["message"].endswith("; this version reads 1")
+    (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": 1}) + "\n")
+    assert arena("replay", "one.jsonl").returncode == 0

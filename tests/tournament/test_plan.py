@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -13,18 +15,23 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.lanes.faults import Fault
+from arena.lanes.limits import Limits
 from arena.runs.run import play_games, run
 from arena.store.folder import RunFolder
 from arena.store.manifest import manifest_text, read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rounds import make_rounds
-from arena.tournament.schedule import Meeting, PairRange, round_robin
+from arena.tournament.schedule import Meeting, Pairing, PairRange, round_robin
 from arena.tournament.strikes import Strikes
+from arena.tournament.timing import Clocks, Distribution, Pace, Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from engine.strategy import Spent
 from tests.conftest import run_here
 
 PAIRINGS = round_robin("abc")
@@ -256,3 +263,242 @@ def test_wrong_meetings_are_refused(changes: dict[str, object], why: str) -> Non
     manifest = replace(CUP, meetings=MEETINGS).manifest() | changes
     with pytest.raises(InputError, match=why):
         read_tournament(manifest_text(manifest))
+
+
+LABELS = "abcd"
+OF_FOUR = round_robin(LABELS)
+TWENTY = 20
+
+
+def strike(pair: int, seat: int, loser: int) -> GameResult:
+    """Return a game that the pairing's first bot (0) or its opponent (1) has forfeited."""
+    fault = Fault("exception", "boom")
+    return GameResult(pair, seat, 1 - loser, "forfeit", 0, 0, 0, fault, "")
+
+
+def play(strikes: Strikes, faults: Mapping[int, Sequence[GameResult]]) -> dict[int, range]:
+    """Finish all pairings with these faults; return the games by rule of each, and see who loses.
+
+    Of every pairing these are all games from one on.
+    """
+    for number in range(len(OF_FOUR)):
+        strikes.finish(number, 0, TWENTY, faults.get(number, ()))
+    games: dict[int, list[int]] = {}
+    for due in strikes.take_due():
+        games.setdefault(due.pairing, []).extend(range(due.first, due.end))
+        first = next(label for label in strikes.out if label in OF_FOUR[due.pairing])
+        assert OF_FOUR[due.pairing][due.loser] == first
+    for number, played in games.items():
+        assert played == [*range(played[0], 2 * TWENTY)], number
+    return {number: range(played[0], 2 * TWENTY) for number, played in games.items()}
+
+
+def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
+    """The rest of that turn and all later turns; what stands before does not change."""
+    strikes = Strikes(OF_FOUR, TWENTY, most=3)
+    places = ((2, 0), (2, 1), (4, 0), (9, 1))
+    of_b = [strike(*place, loser=1) for place in places]
+    games = play(strikes, {0: of_b, 3: [strike(5, 0, loser=1)] * 5})  # a - b, and b - c later
+    assert list(strikes.out) == ["b"]
+    # the third fault is in pair 4 of a - b, game 8; b - c and b - d come after it in that turn
+    assert games == {0: range(9, 40), 3: range(8, 40), 4: range(8, 40)}
+    assert strikes.is_out(3)
+    assert not strikes.is_out(5)  # c - d
+
+
+def test_faults_of_earlier_turns_count_first() -> None:
+    """However late their pairing stands in the schedule."""
+    strikes = Strikes(OF_FOUR, TWENTY, most=2)
+    faults = {0: [strike(7, 0, loser=1)], 4: [strike(1, seat, loser=0) for seat in (0, 1)]}
+    games = play(strikes, faults)  # a - b, and b - d
+    assert games == {0: range(4, 40), 3: range(4, 40), 4: range(4, 40)}
+
+
+def test_of_two_bots_that_are_out_the_first_loses() -> None:
+    """The first that went out loses their games."""
+    strikes = Strikes(OF_FOUR, TWENTY, most=1)
+    games = play(strikes, {0: [strike(0, 0, loser=1)], 1: [strike(0, 0, loser=1)]})
+    assert list(strikes.out) == ["b", "c"]
+    assert games[3] == range(40)  # b - c
+
+
+def test_the_bot_that_went_out_first_may_be_the_second_of_its_pairing() -> None:
+    """d goes out in a - d and c later in b - c, so d loses the games of c - d."""
+    strikes = Strikes(OF_FOUR, TWENTY, most=1)
+    games = play(strikes, {2: [strike(0, 0, loser=1)], 3: [strike(0, 0, loser=1)]})
+    assert list(strikes.out) == ["d", "c"]
+    assert games[5] == range(40)
+
+
+def test_the_schedule_decides_which_bot_went_out_first() -> None:
+    """c's fault in b - c is reported before d's in a - d, but counts after it."""
+    strikes = Strikes(OF_FOUR, TWENTY, most=1)
+    strikes.finish(3, 0, TWENTY, [strike(0, 0, loser=1)])  # b - c
+    assert list(strikes.out) == []
+    for number in (0, 1):
+        strikes.finish(number, 0, TWENTY)
+    strikes.finish(2, 0, TWENTY, [strike(0, 0, loser=1)])  # a - d
+    assert list(strikes.out) == ["d", "c"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_in_which_chunks_arrive_changes_nothing(seed: int) -> None:
+    """Chunks of any size in any order make the same games forfeits."""
+    rng = Random(seed)
+    faults = [
+        [
+            strike(pair, seat, rng.randrange(2))
+            for pair in range(TWENTY)
+            for seat in (0, 1)
+            if rng.random() < 0.1
+        ]
+        for _ in OF_FOUR
+    ]
+    outcomes = []
+    for sizes in ([TWENTY], [1], [3, 1, 7]):
+        chunks = []
+        for number in range(len(OF_FOUR)):
+            first = 0
+            while first < TWENTY:
+                pairs = min(rng.choice(sizes), TWENTY - first)
+                chunks.append((number, first, pairs))
+                first += pairs
+        rng.shuffle(chunks)
+        strikes = Strikes(OF_FOUR, TWENTY, most=5)
+        games = {}
+        for number, first, pairs in chunks:
+            own = [s for s in faults[number] if first <= s.pair < first + pairs]
+            strikes.finish(number, first, pairs, rng.sample(own, len(own)))
+            for due in strikes.take_due():
+                games |= {(due.pairing, game): due.loser for game in range(due.first, due.end)}
+        outcomes.append((games, list(strikes.out)))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0][0]
+
+
+@pytest.mark.parametrize("label", ["a", "b"])
+def test_of_a_pair_the_game_counts_first_in_which_the_smaller_label_began(label: str) -> None:
+    """Whichever of the two stands first in the pairing; the other game is forfeited by rule."""
+    other = "b" if label == "a" else "a"
+    strikes = Strikes([Pairing(label, other)], TWENTY, most=1)
+    losers = [int(label == "b"), int(label == "a")]  # a loses the game of seat 0, b the other
+    strikes.finish(0, 0, TWENTY, [strike(3, seat, loser) for seat, loser in enumerate(losers)])
+    (out,) = strikes.out
+    first = 0 if label == "a" else 1
+    assert out == (label, other)[losers[first]]
+    assert [(due.first, due.end) for due in strikes.take_due()] == [(7 - first, 8 - first), (8, 40)]
+
+
+def timing_of(*decisions: float) -> Distribution:
+    """Return the times of decisions that took these seconds."""
+    timing = Distribution()
+    for seconds in decisions:
+        timing.add(seconds)
+    return timing
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 60.0])
+@pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.9, 90), (0.99, 99)])
+def test_a_quantile_is_at_most_4_5_percent_too_high(unit: float, share: float, rank: int) -> None:
+    """Of 1, 2, ... 100 units, rank 50 is 50 units; the answer is that or up to 4.5 % more.
+
+    The upper end of a bucket is 2 ** (1/16) = 1.0443 times the lower one.
+    """
+    timing = timing_of(*(number * unit for number in range(100, 0, -1)))
+    exact = rank * unit
+    assert exact <= timing.quantile(share) <= exact * 1.045
+
+
+def test_a_quantile_is_not_exceeded_by_its_share_of_the_decisions() -> None:
+    """Two of four decisions took a quarter of a second, the other two took 4 s."""
+    timing = timing_of(0.25, 0.25, 4.0, 4.0)
+    assert 0.25 <= timing.quantile(0.5) <= 0.25 * 1.045
+    assert timing.quantile(0.51) == 4.0
+
+
+def test_no_quantile_is_above_the_longest_decision() -> None:
+    """The upper end of its bucket is, but is not returned."""
+    assert timing_of(0.1, 0.3).quantile(0.99) == 0.3
+
+
+def test_a_timing_without_time_or_decisions_has_zeros() -> None:
+    """A clock can be too coarse for a decision, and a bot may never be asked."""
+    for timing in (timing_of(), timing_of(0.0)):
+        assert (timing.mean, timing.longest, timing.quantile(0.99)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ([0.5, 0.25], [2.0, 0.125, 0.125]),
+        ([2.0, 0.125], [0.5, 0.25, 0.125]),  # the longest is our own
+        ([], [2.0, 0.5, 0.25, 0.125, 0.125]),
+        ([2.0, 0.5, 0.25, 0.125, 0.125], []),
+    ],
+)
+def test_merged_timings_are_those_of_all_decisions(mine: list[float], theirs: list[float]) -> None:
+    """Decisions, total, longest and quantiles; what was merged stays as it was."""
+    timing, other = timing_of(*mine), timing_of(*theirs)
+    timing.merge(other)
+    assert timing.count == 5
+    assert timing.total == 3.0
+    assert timing.mean == 0.6
+    assert timing.longest == 2.0
+    for share, exact in ((0.3, 0.125), (0.5, 0.25), (0.7, 0.5), (0.9, 2.0)):
+        assert exact <= timing.quantile(share) <= exact * 1.045
+    assert (other.count, other.total) == (len(theirs), sum(theirs))
+
+
+def test_a_timing_keeps_both_clocks_apart() -> None:
+    """What the processor did before the decision counts as its time too."""
+    timing, other = Timing(), Timing()
+    timing.add(Spent(wall=2.0, cpu=0.5))
+    other.add(Spent(wall=1.0, cpu=0.25, before=0.25))
+    timing.merge(other)
+    assert timing.decisions == 2
+    assert (timing.wall.total, timing.wall.longest) == (3.0, 2.0)
+    assert (timing.cpu.total, timing.cpu.longest) == (1.0, 0.5)
+
+
+def pace_of(count: int, seconds: float) -> Pace:
+    """Return what is known of a bot that has made so many decisions, each in so long."""
+    timing = Timing()
+    for _ in range(count):
+        timing.add(Spent(seconds, seconds))
+    pace = Pace(["bot", "new"], (), Limits(), 52)
+    pace.learn({"bot": timing})
+    return pace
+
+
+@pytest.mark.parametrize(
+    ("count", "seconds", "timed"),
+    [(200, 1e-5, False), (50, 1e-5, True), (200, 1e-3, True), (0, 0.0, True)],
+)
+def test_only_the_decisions_of_a_cheap_bot_that_is_known_are_not_timed(
+    count: int, seconds: float, timed: bool
+) -> None:
+    """Those of one game in 64 are, whatever the bot; of two bots both must be cheap and known."""
+    pace = pace_of(count, seconds)
+    assert [pace.needs_no_clock(["bot"]) for _ in range(128)] == ([not timed] * 63 + [False]) * 2
+    assert not pace.needs_no_clock(["bot", "new"])
+
+
+def test_after_a_game_that_took_long_only_some_are_timed() -> None:
+    """A machine that stalls does not slow the rest of a run; each time they are four times more."""
+    pace = pace_of(200, 1e-5)
+    for timed in (64, 256, 1024):
+        assert pace.needs_no_clock(["bot"])
+        pace.watch(["bot"])
+        assert not any(pace.needs_no_clock(["bot"]) for _ in range(timed))
+
+
+def test_the_time_of_a_slow_bot_is_that_of_its_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had a clock in all its games; a program has none in ours."""
+    children = iter((0.0, 1.0, 1.0))
+    monkeypatch.setattr("os.times", lambda: (0.0, 0.0, next(children), 0.0, 0.0))
+    clocks, timings = Clocks(), {"slow": Timing(), "program": Timing()}
+    timings["slow"].add(Spent(wall=2e-3, cpu=2e-3))
+    timings["program"].add(Spent(wall=1e-3, cpu=1e-3, before=1e-3))
+    clocks.add(timings, 200)
+    clocks.end_play()
+    assert clocks.read(timings).bots == pytest.approx(100 * 2e-3 + 100 * 2e-3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections import defaultdict
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
@@ -30,31 +29,16 @@ from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.rule_changes import MOST_VARIANTS, deals_alike, make_variants, name_of
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Setup, View, play_game
-from tests.rogues import CLOSING, FOLDER, rogue, write
-from tests.runs.test_rogues import needs_jail
-from tests.tiers import tier
+from tests.rogues import FOLDER, rogue, write
 
 
 def cup(*specs: str, rules: Rules = STANDARD, limits: Limits | None = None) -> Tournament:
     """Return a tournament with the seed 7."""
     bots = [resolve(spec) for spec in specs]
     return Tournament("cup", 7, 10, bots, rules, limits or Limits())
-
-
-def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int = 1) -> str:
-    """Return the command of a game."""
-    return replay_commands(tournament)(tournament.fixture(pairing, pair, seat))
-
-
-def options(tournament: Tournament, pairing: int = 0) -> dict[str, list[str]]:
-    """Return the values of each option of a command, in order."""
-    values = defaultdict(list)
-    for name, value in pairwise(shlex.split(command(tournament, pairing))):
-        if name.startswith("--"):
-            values[name].append(value)
-    return dict(values)
 
 
 def test_a_command_names_the_bots_and_the_place_of_the_game() -> None:
@@ -66,45 +50,6 @@ def test_a_command_names_the_bots_and_the_place_of_the_game() -> None:
     assert command(tournament, pairing=2, pair=0, seat=0) == (
         "arena game greedy majority --seed 7 --pair 0 --seat 0 --lane inproc --lane inproc"
     )
-
-
-def test_parameters_are_quoted_for_a_shell() -> None:
-    """They are in the bot's spec, with brackets."""
-    text = command(cup("uniform", "greedy(patience=1.5)"))
-    assert text.startswith("arena game uniform 'greedy(patience=1.5)' --seed 7 ")
-
-
-def test_limits_are_in_the_command() -> None:
-    """Those that differ from the defaults."""
-    (text,) = options(cup("uniform", "greedy", limits=Limits(decision=3.0)))["--limits"]
-    assert json.loads(text) == {"decision": 3.0}
-    for limits in (Limits(game=60.0), Limits(start=1.0), Limits(memory=64)):
-        assert "--limits" in options(cup("uniform", "greedy", limits=limits))
-
-
-def test_rules_are_in_the_command() -> None:
-    """Only the rules that differ from the published ones."""
-    rules = Rules(set_bonus=7, take_size=4)
-    (text,) = options(cup("uniform", "greedy", rules=rules))["--rules"]
-    assert json.loads(text) == {"set_bonus": 7, "take_size": 4}
-
-
-def test_labels_are_in_the_command_if_one_was_chosen() -> None:
-    """Both of them, in the order of the bots, because the deal depends on both."""
-    tournament = cup("uniform", "mine=greedy", "majority")
-    assert options(tournament)["--label"] == ["uniform", "mine"]
-    assert options(tournament, pairing=2)["--label"] == ["mine", "majority"]
-    assert "--label" not in options(tournament, pairing=1)  # uniform - majority
-
-
-def test_the_lane_of_each_bot_is_in_the_command() -> None:
-    """In the order of the bots."""
-    lanes = {"uniform": "process", "greedy": "jail", "majority": "inproc"}
-    bots = [resolve(name, lane=lane) for name, lane in lanes.items()]
-    tournament = Tournament("cup", 7, 10, bots, STANDARD)
-    assert options(tournament)["--lane"] == ["process", "jail"]
-    assert options(tournament, pairing=1)["--lane"] == ["process", "inproc"]
-    assert options(tournament, pairing=2)["--lane"] == ["jail", "inproc"]
 
 
 anything = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
@@ -202,18 +147,14 @@ def test_it_is_called_after_a_fault(tmp_path: Path, lane: str, own: bool) -> Non
     assert len(file.read_text().split()) >= 2 * PAIRS
 
 
-def cases() -> list[object]:
-    """Return each way to fail in each lane; the jail differs in nothing from the lane process."""
-    names = [*CLOSING]
-    return [
-        *(pytest.param(name, "inproc", marks=tier(n, 1, 2)) for n, name in enumerate(names)),
-        *(pytest.param(name, "process", marks=tier(n, 0, 2)) for n, name in enumerate(names)),
-        *(pytest.param(name, "jail", marks=[needs_jail, pytest.mark.study]) for name in names),
-    ]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "lane"), cases())
+@pytest.mark.parametrize(
+    ("name", "lane"),
+    [
+        *(("closes_and_raises", "inproc"), ("closes_and_loops", "inproc")),
+        *(("closes_and_exits", "process"), ("closes_and_sleeps", "process")),
+    ],
+)
 def test_one_that_fails_costs_no_game(tmp_path: Path, name: str, lane: str) -> None:
     """The games are those of a bot without `close`; run.log has a warning."""
     limits = Limits(decision=1.0, start=2.0, backstop=3.0)
@@ -265,3 +206,117 @@ def test_the_best_action_is_a_legal_one() -> None:
     """Also where nothing can win; of equal ones it is the first."""
     assert GOOD._replace(chances=[ILLEGAL, 0, 0]).best == 1
     assert GOOD._replace(chances=[ILLEGAL, 1, 2]).best == 2
+
+
+def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int = 1) -> str:
+    """Return the command of a game."""
+    return replay_commands(tournament)(tournament.fixture(pairing, pair, seat))
+
+
+def options(tournament: Tournament, name: str) -> list[list[str]]:
+    """Return the values of an option in the command of each pairing."""
+    numbers = range(len(tournament.pairings))
+    words = (shlex.split(command(tournament, number)) for number in numbers)
+    return [[value for one, value in pairwise(own) if one == f"--{name}"] for own in words]
+
+
+def test_what_is_not_as_usual_is_in_the_command() -> None:
+    """Parameters are quoted for a shell; both labels and lanes, as the deal depends on both."""
+    text = command(cup("uniform", "greedy(patience=1.5)"))
+    assert text.startswith("arena game uniform 'greedy(patience=1.5)' --seed 7 ")
+    ((said,),) = options(cup("uniform", "greedy", limits=Limits(decision=3.0)), "limits")
+    assert json.loads(said) == {"decision": 3.0}
+    for limits in (Limits(game=60.0), Limits(start=1.0), Limits(memory=64)):
+        assert options(cup("uniform", "greedy", limits=limits), "limits") != [[]]
+    rules = Rules(set_bonus=7, take_size=4)
+    ((said,),) = options(cup("uniform", "greedy", rules=rules), "rules")
+    assert json.loads(said) == {"set_bonus": 7, "take_size": 4}
+    labels = options(cup("uniform", "mine=greedy", "majority"), "label")
+    assert labels == [["uniform", "mine"], [], ["mine", "majority"]]
+    lanes = {"uniform": "process", "greedy": "jail", "majority": "inproc"}
+    bots = [resolve(name, lane=lane) for name, lane in lanes.items()]
+    found = options(Tournament("cup", 7, 10, bots, STANDARD), "lane")
+    assert found == [["process", "jail"], ["process", "inproc"], ["jail", "inproc"]]
+
+
+BASE = Rules()
+
+
+def names(*options: str, base: Rules = BASE) -> list[str]:
+    """Return the names of the variants in their order."""
+    return [variant.name for variant in make_variants(base, options)]
+
+
+def test_one_rule_changes_at_a_time_in_the_order_of_the_options() -> None:
+    """The issue's own example; published values and repeated ones are the base, once."""
+    assert names("set_bonus=0,3,5,8", "cities_needed=2,3", "set_bonus=8,0") == [
+        *("base", "set_bonus=0", "set_bonus=3", "set_bonus=8", "cities_needed=2"),
+    ]
+
+
+def test_each_variant_has_the_rules_of_its_name() -> None:
+    """Numbers, lists and texts, by the type of the rule; a name is safe as that of a folder."""
+    options = ["majority_values=[1, 2,3,4],[0,0,0,0]", "tiebreak=supports", "set_bonus=-2"]
+    assert [tuple(variant) for variant in make_variants(BASE, options)] == [
+        ("base", BASE),
+        ("majority_values=1-2-3-4", Rules(majority_values=(1, 2, 3, 4))),
+        ("majority_values=0-0-0-0", Rules(majority_values=(0, 0, 0, 0))),
+        ("tiebreak=supports", Rules(tiebreak="supports")),
+        ("set_bonus=-2", Rules(set_bonus=-2)),
+    ]
+
+
+def test_rules_that_are_joined_change_together() -> None:
+    """Neither could change alone, because the cards would not add up."""
+    base, *variants = make_variants(BASE, ["hand_size=4+removed=11,3+removed=19+take_size=3"])
+    assert [variant.rules for variant in variants] == [
+        Rules(hand_size=4, removed=11),
+        Rules(hand_size=3, removed=19, take_size=3),
+    ]
+    assert not any(deals_alike(base.rules, variant.rules) for variant in variants)
+    assert variants[0].name == "removed=11,hand_size=4"
+
+
+def test_the_base_is_the_rules_of_the_config() -> None:
+    """So the published value is a change, and changes keep what the config has changed."""
+    mine = Rules(set_bonus=4, tiebreak="supports")
+    variants = make_variants(mine, ["set_bonus=4,5"])
+    assert [tuple(variant) for variant in variants] == [
+        ("base", mine),
+        ("set_bonus=5", Rules(tiebreak="supports")),
+    ]
+    assert name_of(mine, BASE) == "set_bonus=4,tiebreak=supports"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("set_bonus", "--rule 'set_bonus': write NAME=VALUE, such as set_bonus=0,3"),
+        ("set_bonus=", "--rule 'set_bonus=': a value is missing"),
+        ("set_bonus=0,,3", "--rule 'set_bonus=0,,3': a value is missing"),
+        ("set_bonus=x", "--rule set_bonus=x: set_bonus must be a whole number up to 1000: 'x'"),
+        ("set_bonus=1.5", "--rule set_bonus=1.5: set_bonus must be a whole"),
+        ("set_bonus=" + "9" * 5000, "--rule set_bonus=9"),
+        ("take_size=0", "--rule take_size=0: take_size must be a whole number from 1"),
+        ("tiebreak=5", "--rule tiebreak=5: tiebreak must be 'cities' or 'supports': 5"),
+        ("bonus=5", "--rule bonus=5: unknown rule 'bonus'; the rules are copies, removed"),
+        ("copies=[1,2]", "--rule copies=1-2: copies must be 11 whole numbers"),
+        ("copies=[1,[2", "--rule copies=[1: copies must be a list of whole numbers"),
+        ("majority_values=[]", "--rule majority_values=: majority_values must be 4"),
+        ("hand_size=4", "rounds 4 x 2 x hand_size 4 + removed 3 = 37 cards, but the copies"),
+        ("removed=3+removed=4", "removed stands twice in one change"),
+        ("set_bonus=5", "--rule: every value is that of the base; there is nothing to compare"),
+    ],
+)
+def test_a_bad_rule_or_value_is_named(option: str, message: str) -> None:
+    """With what the rule may be, on one short line."""
+    with pytest.raises(InputError) as caught:
+        make_variants(BASE, [option])
+    assert message in str(caught.value)
+    assert len(str(caught.value)) <= 700
+
+
+def test_more_than_two_hundred_variants_are_refused() -> None:
+    """Before any is played."""
+    with pytest.raises(InputError, match=f"more than {MOST_VARIANTS} variants"):
+        make_variants(BASE, ["set_bonus=" + ",".join(map(str, range(MOST_VARIANTS + 2)))])

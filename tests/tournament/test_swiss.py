@@ -15,7 +15,6 @@ from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.swiss_rounds import SwissRounds, choose_bye, default_rounds, match, pair_up
 from bench.studies.fields import Simulated
 from bench.studies.swiss import compare, make_swiss
-from tests.tiers import few
 
 Two = tuple[int, int]
 
@@ -168,10 +167,10 @@ def test_everybody_plays_every_round_or_has_the_bye(bots: int) -> None:
 
 
 FIELDS = [(6, 6), *((bots, 8) for bots in range(5, 10)), (11, 4), (12, 4), (20, 2)]
-MANY = [(bots, 50) for bots in range(5, 10)]
 
 
-@pytest.mark.parametrize(("bots", "seeds"), few(FIELDS + MANY, 0, len(FIELDS), unpack=True))
+@pytest.mark.slow
+@pytest.mark.parametrize(("bots", "seeds"), FIELDS)
 def test_nobody_meets_again_while_that_can_be_avoided(bots: int, seeds: int) -> None:
     """All numbers of rounds up to a round robin, and in small fields up to two of them."""
     opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd

@@ -25,8 +25,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.cluster.cluster import Cluster
 from tests.executors.marked import assert_no_process_is_left
-from tests.kills import count_games
-from tests.kit import same_files
+from tests.kit import count_games, same_files
 from tests.rogues import rogue
 
 pytestmark = pytest.mark.skipif(

@@ -21,8 +21,7 @@ from arena.cli.starting import find_venue
 from arena.tournament.config_keys import Venue
 from tests import rogues
 from tests.conftest import Arena, run_command
-from tests.kills import count_games
-from tests.kit import same_files
+from tests.kit import count_games, same_files
 from tests.waiting import PATIENCE, until
 
 LACKS = next(
@@ -41,7 +40,7 @@ ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 RANKS = 3
 FUTURES = ["-m", "mpi4py.futures", "-m", "arena"]
 HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
-BOOM = {"bot": f"boom={rogues.FOLDER}/raises.py(what='boom')", "lane": "process"}
+BOOM = {"bot": f"boom={rogues.FOLDER}/answers.py(what='boom')", "lane": "process"}
 CUPS = {
     "cup": {"pairs": 6, "seed": 3, "bots": [*HONEST, BOOM]},
     "long": {"pairs": 80, "seed": 3, "bots": HONEST},

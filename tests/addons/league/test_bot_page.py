@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+import json
+import math
+import stat
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from arena.addons.league.answer import format_why, kept_why, why
 from arena.addons.league.bot_page import Against, bot_report
+from arena.addons.league.league import League
 from arena.addons.league.league_games import Result
-from arena.addons.league.league_tables import RatingRow, Version
+from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
+from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
 from arena.addons.league.shown import (
     Standing,
     find_change,
     standings,
+    surely_beats,
+    table,
 )
+from arena.entries.catalogue import ELO as LADDER
+from arena.errors import InputError
 from arena.reports.blocks import Replays, Report, Section, Text
 from arena.reports.drawing import Lines
+from arena.reports.html import to_html
 from arena.runs.progress_bar import FirstFault
+from arena.statistics.counts import PairTotals, ScoreCounts
+from arena.statistics.distributions import expit
+from arena.statistics.model import find_groups
+from arena.statistics.ratings import ELO
+from arena.tournament.config_keys import Venue
 from tests.addons.league.small import a_league, play, settings, version
+from tests.conftest import Arena
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
 OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" * 64)
-NEW = version(2, "mine", owner="Ann", at="2026-11-25T08:30:00", sha256="abcdef" * 10)
-NEW = NEW._replace(number=2)
+NEW = version(2, "mine", owner="Ann", at="2026-11-25T08:30:00", sha256="abcdef" * 10)._replace(
+    number=2
+)
 ENDINGS = (6, 0, 0, 30, 20, 0, 10, 3, 0, 0, 0, 10, 1, 40, 0)
 """Games won, lost and drawn by City, by points, by tie-break, by a draw and by forfeit."""
 
@@ -168,3 +189,289 @@ def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:
     assert (least and least.pairs) == 10
     del halves["mine"]["strong"][0]
     assert find_change(games, NEW, OLD) is None
+
+
+VENUE = Venue(workers=1)
+
+
+@pytest.fixture(scope="module")
+def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
+    """Yield a league in which a bot has two versions and two rounds; two losses are judged."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league,
+    ):
+        patch.setattr("arena.addons.league.answer._MOST_COSTLY", 1)
+        league.desk.submit("timing(patience=2.5)", "patient", "Ann")
+        play(league)
+        league.desk.submit("timing(patience=3.5)", "patient", "Ann")
+        play(league, 2)
+        yield league
+
+
+@pytest.mark.slow
+def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) -> None:
+    """Only the league's owner reads the answers."""
+    found = why(club, "patient", VENUE)
+    assert kept_why(club, "patient") == json.loads(json.dumps(found))
+    assert stat.S_IMODE((club.folder / "why").stat().st_mode) == 0o700
+    page = to_html(bot_report(club, "patient", standings(club)))
+    assert "of the chance to win: played" in page
+    assert found["costly"][0]["game"] in page
+    assert kept_why(club, "greedy") is None
+    assert max(map(len, format_why(found))) <= 110
+
+
+def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> None:
+    """Neither those beside it, nor those above it, nor those that are not rated or suspended."""
+    rows = ("a", 1, "a"), ("b", 2, "ab"), ("c", 3, "b"), ("new", 4, ""), ("gone", None, "")
+    found = [
+        Standing(rank, bot, 1, "x", 9.0 - (rank or 0), None, None, 1.0, 9, group, "active", "")
+        for bot, rank, group in rows
+    ]
+    beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]
+    assert beaten == [("a", "c")]
+
+
+@pytest.mark.slow
+def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
+    """By the one verdict, apart; a cell for each bot of the panel."""
+    found = standings(club)
+    (beaten,) = (one.beats for one in found if one.bot == "patient")
+    assert "uniform" in beaten
+    columns, rows = table(club, found)
+    row = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "patient")
+    named = {name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"}
+    assert named == {*beaten}
+    assert (row["best_version"] in (1, 2), row["days"], row["faults"]) == (True, 1, 0)
+    own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
+    assert own["beats_uniform"] == ""
+
+
+@pytest.mark.slow
+def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> None:
+    """Without a name it is one clear line."""
+    folder = str(club.folder)
+    done = arena("league", "show", folder, "patient", "--why", "--workers", "1", "--json")
+    document = json.loads(done.stdout)
+    assert document == kept_why(club, "patient")
+    lines = arena("league", "show", folder, "patient", "--why", "--workers", "1").stdout
+    assert lines.startswith("patient 2: ")
+    done = arena("league", "show", folder, "--why")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: --why: name a bot, too\n")
+    assert "no bot 'nobody'" in arena("league", "show", folder, "nobody", "--why").stderr
+    with pytest.raises(InputError, match="no bot 'nobody'"):
+        why(club, "nobody", VENUE)
+
+
+MANY = 1 << 30
+
+
+def known(elo: float = 1500.0, half: float = 5.0, cost: float = 0.1, most: int = MANY) -> Contender:
+    """Return a bot whose rating is within the target."""
+    return Contender(elo, half, cost, most)
+
+
+FRESH = known(half=math.inf)
+
+
+def played(bots: int, pairs: float, new: int = 0) -> np.ndarray:
+    """Return the pairs of a field whose last bots are new."""
+    matrix = np.full((bots, bots), pairs)
+    np.fill_diagonal(matrix, 0)
+    if new:
+        matrix[-new:] = matrix[:, -new:] = 0
+    return matrix
+
+
+def of_bot(chosen: dict[tuple[int, int], int], bot: int) -> Counter[int]:
+    """Return how many pairs a bot plays against each other one."""
+    found: Counter[int] = Counter()
+    for (one, two), pairs in chosen.items():
+        if bot in (one, two):
+            found[one if bot == two else two] += pairs
+    return found
+
+
+def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
+    """One block each, whatever their Elo; more of them in the next round."""
+    bots = [*(known(1500 + 10 * (n - 20)) for n in range(40)), FRESH]
+    matrix = played(41, 100, new=1)
+    chosen = of_bot(choose_meetings(bots, matrix, 20 * BLOCK, 15.0), 40)
+    assert len(chosen) == 20
+    assert {*chosen.values()} == {BLOCK}
+    for other, pairs in chosen.items():
+        matrix[40, other] = matrix[other, 40] = pairs
+    more = of_bot(choose_meetings(bots, matrix, 30 * BLOCK, 15.0), 40)
+    assert len({*chosen} | {*more}) >= 30
+    assert not {*chosen} & {other for other in [*more][:10] if other not in more}
+
+
+def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -> None:
+    """A course hands in at once: without games between the panel's bots, most had no rating."""
+    bots = [known(1400 + 50 * n, half=60.0) for n in range(6)] + [FRESH] * 30
+    chosen = choose_meetings(bots, played(36, 0), 30 * BLOCK, 15.0)
+    assert {bot for two in chosen for bot in two} >= {*range(6, 36)}
+    matrix = np.zeros((36, 36))
+    for two, pairs in chosen.items():
+        matrix[two] = pairs
+    playing = np.flatnonzero((matrix + matrix.T).any(axis=1))
+    assert len({*find_groups(36, *np.nonzero(matrix))[playing].tolist()}) == 1
+    assert sum(chosen.values()) <= (30 + 5) * BLOCK
+    gone = [*bots[:6], *([known(most=0)] * 30)]  # replaced since then; two of the panel had met
+    matrix[0, 1] = 500
+    assert all(max(two) < 6 for two in choose_meetings(gone, matrix, BLOCK, 15.0))
+
+
+def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:
+    """Games of two unknown bots say nothing of either, and connect them with nobody."""
+    bots = [known(1300), known(1500), known(1700)] + [FRESH] * 8
+    chosen = choose_meetings(bots, played(11, 500, new=8), 24 * BLOCK, 15.0)
+    assert all(min(two) < 3 for two in chosen)
+    assert all({*of_bot(chosen, new)} == {0, 1, 2} for new in range(3, 11))
+
+
+def test_every_version_plays_a_tenth_of_the_mean() -> None:
+    """It comes before one that is far less well known."""
+    bots = [known(), known(), known(), known(half=3.0), FRESH]
+    matrix = played(5, 1000, new=2)
+    matrix[3, 0] = matrix[0, 3] = 30
+    matrix[4, 1:3] = matrix[1:3, 4] = 600
+    chosen = choose_meetings(bots, matrix, 6 * BLOCK, 15.0)
+    assert sum(of_bot(chosen, 3).values()) == 6 * BLOCK
+
+
+def test_a_fast_opponent_is_preferred_and_a_slow_bot_has_a_budget() -> None:
+    """What counts is what a second of playing tells."""
+    bots = [known(cost=6.4), known(cost=0.1), known(cost=0.1), FRESH]
+    matrix = played(4, 100)
+    assert of_bot(choose_meetings(bots, matrix, 20 * BLOCK, 15.0), 3)[0] == 0
+    slow = Contender(1500, math.inf, 6.4, 2 * BLOCK)
+    chosen = choose_meetings([known(), known(), slow], played(3, 0), 30 * BLOCK, 15.0)
+    assert sum(of_bot(chosen, 2).values()) == 2 * BLOCK
+    assert sum(chosen.values()) == 30 * BLOCK
+
+
+def test_what_is_left_goes_where_ranks_are_least_sure() -> None:
+    """Two bots of one Elo play more than one that is alone at the end of the table."""
+    bots = [known(1700), known(1502), known(1500), known(1300)]
+    chosen = choose_meetings(bots, played(4, 400), 40 * BLOCK, 15.0)
+    shares = [sum(of_bot(chosen, bot).values()) for bot in range(4)]
+    assert min(shares[1], shares[2]) > 3 * max(shares[0], shares[3]) or shares[0] == 0
+    assert shares[1] + shares[2] >= 40 * BLOCK
+
+
+FIELD = [
+    version(1, panel=True, spec="greedy"),
+    version(2, panel=True, spec="majority"),
+    version(3),
+    version(4, state=WITHDRAWN),
+    version(5),
+]
+PANEL = (LADDER["greedy"] + LADDER["majority"]) / 2
+TRUE = {1: PANEL - 95.0, 2: PANEL + 95.0, 3: PANEL + 165.0, 4: PANEL + 65.0, 5: PANEL - 35.0}
+"""Elo by id; the two of the panel are made unequal here, with the mean that they have."""
+
+
+Games = list[tuple[int, int, ScoreCounts]]
+
+
+def games(bots: list[Version], pairs: int = 400, seed: int = 1) -> Games:
+    """Return pairs of every two bots, as their true Elo says, with luck."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for number, one in enumerate(bots):
+        for two in bots[number + 1 :]:
+            share = float(expit((TRUE[one.id] - TRUE[two.id]) / ELO))
+            won = rng.binomial(1, share, (2, pairs)).sum(axis=0)
+            counts = np.bincount(2 * won, minlength=5)
+            found.append((one.id, two.id, tuple(counts.tolist())))
+    return found
+
+
+def rated(bots: list[Version], played: Games, now: set[str] | None = None) -> dict[int, RatingRow]:
+    """Return the ratings by id."""
+    labels = {bot.id: bot.label for bot in bots}
+    totals = []
+    for number, (_, _, counts) in enumerate(played):
+        scores = np.arange(5) / 2
+        sums = float(scores @ counts), float(scores**2 @ counts)
+        totals.append(PairTotals(number, sum(counts), *sums, counts))
+    two = [(labels[one], labels[other]) for one, other, _ in played]
+    return {row.version: row for row in rate(bots, two, totals, now or set()).rows}
+
+
+def test_the_panel_keeps_its_mean_and_others_follow() -> None:
+    """Whatever else plays: so numbers stay comparable."""
+    for part in (FIELD, FIELD[:3], [FIELD[0], FIELD[1], FIELD[4]]):
+        rows = rated(FIELD, games(part))
+        mean = (rows[1].elo + rows[2].elo) / 2
+        assert mean == pytest.approx(PANEL, abs=1e-6)
+    rows = rated(FIELD, games(FIELD), {"bot3"})
+    for id, elo in TRUE.items():
+        assert abs(rows[id].elo - elo) < 40
+        assert rows[id].played == (id == 3)
+        assert rows[id].pairs == 1600
+
+
+def test_the_order_of_the_games_changes_nothing() -> None:
+    """Neither that of the pairings, nor which of the two is named first."""
+    pairs = games(FIELD)
+    turned = [(two, one, by[::-1]) for one, two, by in reversed(pairs)]
+    one, two = rated(FIELD, pairs), rated(FIELD, turned)
+    for id in one:
+        assert one[id].elo == pytest.approx(two[id].elo, abs=1e-6)
+        assert one[id].low == pytest.approx(two[id].low, abs=1e-6)
+        assert one[id].letters == two[id].letters
+
+
+def test_versions_that_no_longer_play_count_fully_and_have_no_letters() -> None:
+    """Their games are as true as before."""
+    rows = rated(FIELD, games(FIELD))
+    assert rows[4].letters == ""
+    assert all(rows[id].letters for id in (1, 2, 3, 5))
+    again = rated([*FIELD[:4], FIELD[4]._replace(state=WITHDRAWN)], games(FIELD))
+    assert again[3].elo == rows[3].elo
+    assert again[5].letters == ""
+
+
+def test_who_is_not_connected_with_the_panel_has_no_rating() -> None:
+    """Its Elo would be a number from nowhere."""
+    bots = [*FIELD, version(6), version(7)]
+    TRUE.update({6: TRUE[3], 7: TRUE[3]})
+    assert {*rated(bots, games(FIELD) + games(bots[5:]))} == {1, 2, 3, 4, 5}
+    assert rated(bots, []) == {}
+
+
+def test_few_games_are_drawn_to_the_mean_and_many_are_not() -> None:
+    """The shrunk rating of a bot that won its first games is lower than the plain one."""
+    some = games(FIELD[:4], 2000)
+    lucky: Games = [(1, 5, (8, 1, 1, 0, 0)), (2, 5, (8, 1, 1, 0, 0))]
+    rows = rated(FIELD, some + lucky)
+    assert rows[5].elo - rows[5].shrunk > 20
+    assert abs(rows[3].elo - rows[3].shrunk) < 5
+    plain = rated(FIELD, games(FIELD, 4000))
+    assert abs(plain[5].elo - plain[5].shrunk) < 5
+
+
+def test_the_intervals_of_the_first_and_the_last_allow_for_their_choice() -> None:
+    """Of ten equal bots in 20 weeks: plain intervals held all of them in 11."""
+    bots, found = [version(id, panel=id <= 4) for id in range(1, 11)], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        played = [
+            (one, two, tuple(rng.multinomial(30, (0.22, 0, 0.56, 0, 0.22)).tolist()))
+            for one in range(1, 11)
+            for two in range(one + 1, 11)
+        ]
+        rows = rated(bots, played).values()
+        zero = sum(row.elo for row in rows if row.version <= 4) / 4
+        found.append([(row.low or 0) <= zero <= (row.high or 0) for row in rows])
+    assert sum(map(all, found)) >= 18
+
+
+def test_an_unbeaten_bot_has_no_upper_end() -> None:
+    """It is stronger by an unknown amount."""
+    rows = rated(FIELD, [*games(FIELD[:3]), (1, 5, (20, 0, 0, 0, 0))])
+    assert rows[5].high is None
+    assert rows[5].low is not None

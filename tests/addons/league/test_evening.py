@@ -340,3 +340,34 @@ def test_a_refusal_has_its_reason_on_the_page(
     for path in site.rglob("*.*"):
         assert "secret" not in path.read_text()
         assert "own</i>" not in path.read_text()
+
+
+@pytest.mark.slow
+def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A submission plays in the round after it, and has a page after that."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr("arena.addons.league.inbox.take_all.__defaults__", (0.0,))
+    told: list[str] = []
+    with a_league(tmp_path / "club", round_pairs=30) as league, league.playing():
+        (league.folder / "inbox").mkdir()
+        write_bot(league.folder / "inbox")
+        host(league, LocalExecutor(1), told.append, rounds=2)
+        assert told == ["accepted: mine 1, by mine", "round 1: 60 games", "round 2: 60 games"]
+        site = league.folder / "site"
+        assert (site / "bots" / "mine.html").is_file()
+        assert "after round 2" in (site / "index.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_league_that_rests_plays_only_for_newcomers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While every rating is within the target."""
+    monkeypatch.setattr("arena.addons.league.evening._PAUSE", 0.0)
+    told: list[str] = []
+    with a_league(tmp_path / "club", round_pairs=30, target=1000) as league, league.playing():
+        host(league, LocalExecutor(1), told.append, rests=True, rounds=3)
+        assert told == ["round 1: 60 games"]
+        league.desk.submit("greedy(patience=11)", "patient")
+        host(league, LocalExecutor(1), told.append, rests=True, rounds=2)
+        assert told[1:] == ["round 2: 60 games"]

@@ -287,8 +287,9 @@ def test_a_full_disk_loses_nothing(league: League, tmp_path: Path) -> None:
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ArenaError, match="full"), league.ledger.changing():
         connection.executemany("INSERT INTO filler VALUES (?)", [("x" * 4000,)] * 100)
+    bots = [str(write_bot(tmp_path, f"b{number}", number)) for number in range(100)]
     with pytest.raises(ArenaError, match="full") as caught:
-        fill(league, tmp_path)
+        [league.desk.submit(bot, f"b{number}") for number, bot in enumerate(bots)]
     assert not isinstance(caught.value, Refused)
     assert not league.ledger.refusals()
     before = len(league.ledger.versions())
@@ -296,12 +297,6 @@ def test_a_full_disk_loses_nothing(league: League, tmp_path: Path) -> None:
     version = league.desk.submit(str(write_bot(tmp_path, number=999)), "later")
     assert len(league.ledger.versions()) == before + 1
     assert (league.folder / version.spec).is_file()
-
-
-def fill(league: League, tmp_path: Path) -> None:
-    """Submit bot after bot."""
-    for number in range(100):
-        league.desk.submit(str(write_bot(tmp_path, number=number)), f"b{number}")
 
 
 @pytest.mark.slow

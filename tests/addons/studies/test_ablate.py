@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from arena.addons.studies.ablation import (
 )
 from arena.entries.resolve import resolve
 from arena.executors.local import Executor
-from arena.executors.log import QUIET, RunLog
+from arena.executors.log import QUIET
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate, Ints
@@ -37,14 +37,14 @@ from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.store.table_columns import ABLATION
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.rule_changes import Variant, make_variants
 from arena.tournament.tournament import Tournament
 from bench.studies import effect_headlines
 from bench.studies.ablation import Setup, hold
 from engine import STANDARD
 from tests.conftest import Arena, Once
-from tests.kit import HERE, csv_rows, playing, refused
+from tests.kit import HERE, Stops, csv_rows, playing, refused
 
 Z = 1.959963984540054
 BY_NAME = {measure.name: measure for measure in MEASURES}
@@ -323,20 +323,6 @@ def test_the_numbers_are_those_of_the_games(out: Path) -> None:
         two = [g for g in played if {g["bot"], g["opponent"]} == {"uniform", "greedy"}]
         score = sum({"greedy": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
         assert float(own["spread"]) == pytest.approx(score, abs=1e-4)
-
-
-class Stops:
-    """Plays this many chunks, and is then interrupted."""
-
-    def __init__(self, chunks: int) -> None:
-        self.left = chunks
-
-    def play(self, plan: Plan, what: Tournament, log: RunLog) -> Generator[Played, None, None]:
-        for played in HERE.play(plan, what, log):
-            if not self.left:
-                raise KeyboardInterrupt
-            self.left -= 1
-            yield played
 
 
 @pytest.mark.slow

@@ -25,8 +25,7 @@ from bots.uniform import bot as uniform
 from engine import Setup, View, play_game
 from tests import ROOT
 from tests.conftest import Arena, Once, run_here, start_command
-from tests.kills import count_judged
-from tests.kit import refused
+from tests.kit import count_judged, refused
 from tests.waiting import until
 
 FILE, KEPT = "details/analysis.csv", "details/analysis.sqlite"

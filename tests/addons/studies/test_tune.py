@@ -28,9 +28,8 @@ from arena.tournament.rounds import Counts, add
 from arena.tournament.stop import Halving
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.addons.studies.test_ablate import Stops
 from tests.conftest import Arena
-from tests.kit import HERE, playing, refused
+from tests.kit import HERE, Stops, playing, refused
 from tests.rogues import FOLDER
 from tests.tiers import few
 
@@ -192,7 +191,7 @@ def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_o
     with pytest.raises(ArenaError, match=r"every setting fails: candidate-.*arena show "):
         play(tmp_path / "out", what)
     with pytest.raises(ArenaError, match=r"an opponent, fails: .*; see `arena show"):
-        play(tmp_path / "two", tuning(WEAK, PATIENCE, str(FOLDER / "raises.py")))
+        play(tmp_path / "two", tuning(WEAK, PATIENCE, str(FOLDER / "answers.py")))
 
 
 def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:

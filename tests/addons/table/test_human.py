@@ -45,7 +45,7 @@ SEED = next(
 )
 """A seed with which the person holds a 6 and no 5 in the first round against greedy."""
 
-ANY = "    def choose(self, view, /):\n        return view.legal[0]"
+ANY = "return view.legal[0]"
 """The body of a bot that plays the first legal action."""
 
 STRICT = """
@@ -232,9 +232,7 @@ def test_a_game_left_in_the_middle_is_kept(
 @pytest.mark.slow
 def test_a_bot_that_fails_forfeits_and_the_person_sees_why(tmp_path: Path, arena: Arena) -> None:
     """The fault, its traceback and the bot's output are on the screen; two games are two."""
-    body = (
-        "    def choose(self, view, /):\n        print('so long')\n        raise ValueError('boom')"
-    )
+    body = "print('so long')\nraise ValueError('boom')"
     write(tmp_path, "raises", body)
     words = ("./raises.py", "--seed", SEED, "--games", "2")
     done = command(tmp_path, *words, typed=ALL_ANSWERS)

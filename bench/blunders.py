@@ -7,7 +7,7 @@ second one's loss (`arena.tournament.judged.ROLLOUTS`).
 `python -m bench.blunders truth RUN FILE` reads the `worst` of `arena analyse RUN --json` in FILE.
 It plays games on from each decision to their end, after the action played and after the better one,
 with the same hands and deals: both seats by `champion`. The opponent's hands are weighted by what
-the bot that sat there does, or by the belief of `grandmaster` where no policy is known. The
+the bot that sat there does, or by a model fitted to its moves where no policy is known. The
 costliest mistakes of all bots come first. A line for each decision goes to FILE.truth, and what is
 there is not played again. Then it prints how often signs agree and intervals hold, and the error of
 the second judge by round (`SEARCHES`).
@@ -25,15 +25,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from arena.batch.beliefs import Belief, Model
+from arena.batch.beliefs import Belief
+from arena.batch.beliefs import Model as Known
 from arena.entries.resolve import resolve
 from arena.executors.judge_chunk import judge_here
 from arena.replays.finished_game import Game
 from arena.replays.mistakes import DISPUTED
-from arena.runs.judge_games import find_judge, second_judge
+from arena.runs.judge_games import find_judge, fit_models, second_judge
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament.config_keys import JUDGE, WORLDS
-from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Judged, Recorded
+from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Judged, Model, Recorded
 from bots.champion import Champion
 from bots.grandmaster import Grandmaster
 from engine import STANDARD, Pack, Setup, State, View, outcome, sample
@@ -114,6 +115,8 @@ def truth(run: Path, listed: Path) -> None:
     path = listed.with_suffix(".truth")
     known = {(row["game"], row["ply"]): row for row in _rows(path)}
     games = games_of(run)
+    recorded = [Recorded(name, one.record.deal, one.record.actions) for name, one in games.items()]
+    models = fit_models(recorded, [one.seats for one in games.values()])
     worst = json.loads(listed.read_text())["worst"]
     ranks = [sum(other["bot"] == row["bot"] for other in worst[:n]) for n, row in enumerate(worst)]
     order = sorted(range(len(worst)), key=lambda n: (worst[n]["mistake"] == DISPUTED, ranks[n]))
@@ -123,7 +126,8 @@ def truth(run: Path, listed: Path) -> None:
             continue
         seats = games[row["game"]].seats
         seen = view_at(games[row["game"]], row["ply"])
-        wins = play_on(seen, seats[seen.opponent], row["best"], row["action"], str(place))
+        belief = believe(seen, seats[seen.opponent], models[seats[seen.opponent]])
+        wins = play_on(belief, seen, row["best"], row["action"], str(place))
         known[place] = row | {"true": wins.mean(), "true_error": _error(wins), "pairs": len(wins)}
         with path.open("a") as file:
             print(json.dumps(known[place]), file=file)
@@ -142,9 +146,8 @@ def view_at(game: Game, ply: int) -> View:
     return view(state, state.to_act)
 
 
-def play_on(seen: View, opponent: str, better: str, played: str, name: str) -> Any:
+def play_on(belief: Belief, seen: View, better: str, played: str, name: str) -> Any:
     """Return what the better action brought more than the one played, in each pair of games."""
-    belief = believe(seen, opponent)
     sums = [*accumulate(belief.weights.tolist())]
     gains: list[float] = []
     while len(gains) < MOST:
@@ -163,11 +166,17 @@ def _error(wins: Any) -> float:
     return float(max(wins.std(ddof=1) / len(wins) ** 0.5, 1 / len(wins)))
 
 
-def believe(seen: View, opponent: str) -> Belief:
-    """Return the belief about the opponent's hand by the policy of the bot that sits there."""
+def believe(seen: View, opponent: str, model: Model) -> Belief:
+    """Return the belief about the opponent's hand by the policy of the bot that sits there.
+
+    A bot without a policy plays as its `model` says.
+    """
     own = Setup(Random(0), seen.seat, STANDARD)
     policy = getattr(resolve(opponent).load()(own), "scores", None)
-    belief = Belief([Model(policy)]) if policy else Grandmaster(own).belief
+    judge = Grandmaster(own)
+    if model:
+        judge.expect(dict(model))
+    belief = Belief([Known(policy)]) if policy else judge.belief
     belief.update(seen)
     return belief
 

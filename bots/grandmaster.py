@@ -9,6 +9,8 @@ Improvement using Monte-Carlo Search", 1996, for the rollouts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from bots.champion import Champion, values_after
@@ -18,6 +20,7 @@ from engine import Action, Setup, View, sample
 _MOST = 300  # hands in which actions are tried
 _SHARE = 0.04  # of a model of the opponent, before the first round
 _DOUBTS = 1 / 64, 0.5  # a model plays as its bot does, or half of the time
+_PARTS = 4  # of the hands, of which an appraisal in the last round has one
 _SEARCHES = 1000  # iterations of the search after an action
 
 
@@ -63,6 +66,19 @@ class Grandmaster(Champion):
         nothing = Model(None, share=1 - _SHARE * len(models))
         return Belief([nothing, *models]), [network, *(policy for policy, _ in known)]
 
+    def expect(self, opponent: Mapping[str, float]) -> None:
+        """Believe that the opponent plays as these bots, by name, with these probabilities.
+
+        They have a method `scores`. What is left of the probability is that of any action.
+        """
+        from arena.batch.beliefs import Belief, Mix, Model
+
+        own = Setup(self.rng, 0, self.rules)
+        policies = [import_module(f"bots.{name}").bot(own).scores for name in opponent]
+        nothing, mix = Model(None, share=_SHARE), Mix(policies, [*opponent.values()])
+        self.belief = Belief([nothing, mix])
+        self.policies = [self.policies[0], policies[0]]
+
     def worths(self, view: View) -> dict[Action, float]:
         """Return the sum of the three opinions of each action."""
         worths = super().worths(view)
@@ -77,14 +93,20 @@ class Grandmaster(Champion):
 
     def rollouts(self, view: View) -> dict[Action, float]:
         """Return the share of wins of each legal action, from its rollouts."""
+        policies = [self.policies[0]] * 2
+        self.belief.update(view)
+        policies[view.opponent] = self.policies[int(self.belief.chances.argmax())]
+        return self.played_on(view, policies, slice(None))
+
+    def played_on(self, view: View, policies: Sequence[Any], part: slice) -> dict[Action, float]:
+        """Return the share of wins of each legal action if policies play on, in a part of hands."""
         from arena.batch.rollouts import WHOLE, action_values
 
-        self.belief.update(view)
         left = self.rules.round_plies - len(view.history) % self.rules.round_plies
         most = max(1, self.decisions // (left * len(view.legal)))
         some, weights = self.belief.sample(min(most, _MOST))
-        policies = [self.policies[0]] * 2
-        policies[view.opponent] = self.policies[int(self.belief.chances.argmax())]
+        if weights[part].any():  # some hands are next to impossible
+            some, weights = some[part], weights[part]
         hands = self.belief.hands
         found = action_values(view, [hands[place] for place in some], policies, values_after)
         whole = WHOLE * int(weights.sum())
@@ -98,21 +120,17 @@ class Grandmaster(Champion):
 
         Hands are those of the belief. Appraisals with an even `number` search each action on its
         own, with the same hands for all: both seats find their replies in the tree. The others are
-        rollouts; in the last round, all hands with open cards. What the two opinions differ by says
-        how sure they are. Only under the published rules.
+        rollouts. What the two opinions differ by says how sure they are. In the last round both
+        seats play on as `journeyman` does, which knows its own cards only; an appraisal has a part
+        of the hands. Only under the published rules.
         """
-        if number % 2 == 0:
-            return self.searched(view)
-        return self.opened(view) if view.round == self.rules.rounds else self.rollouts(view)
+        if view.round == self.rules.rounds:
+            from bots.journeyman import Journeyman
 
-    def opened(self, view: View) -> dict[Action, float]:
-        """Return the chances to win in the last round if from here on all cards are open."""
-        from arena.batch.last_round import solve_actions
-
-        self.belief.update(view)
-        weights = self.belief.weights
-        chances = 0.5 + 0.5 * (solve_actions(self.belief.games) @ weights) / weights.sum()
-        return {action: float(chances[action]) for action in view.legal}
+            self.belief.update(view)
+            part = slice(number % _PARTS, None, _PARTS)
+            return self.played_on(view, [Journeyman().scores] * 2, part)
+        return self.rollouts(view) if number % 2 else self.searched(view)
 
     def searched(self, view: View) -> dict[Action, float]:
         """Return the chance to win after each legal action, from a search of its own for each.

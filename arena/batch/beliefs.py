@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -36,6 +36,18 @@ class Model(NamedTuple):
     share: float = 1.0
 
 
+class Mix(NamedTuple):
+    """A model of an opponent that draws one of several policies, or any action, at each decision.
+
+    `weights` are the probabilities of the policies; the rest is that of any legal action. `share`
+    is the prior probability of the model.
+    """
+
+    policies: Sequence[Policy]
+    weights: Sequence[float]
+    share: float = 1.0
+
+
 class Belief:
     """The probability distribution over the opponent's possible hands.
 
@@ -54,7 +66,7 @@ class Belief:
     (2444, 494099.15625)
     """
 
-    def __init__(self, models: Sequence[Model]) -> None:
+    def __init__(self, models: Sequence[Model | Mix]) -> None:
         self.models = models
         self.shares: Floats = np.array([model.share for model in models])
         self.games = Lockstep(0)
@@ -127,15 +139,18 @@ class Belief:
         if len(able) < self.games.count:
             self.games, self._by_model = self.games.select(able), self._by_model[:, able]
         others = self.games.legal().sum(axis=1) - 1
-        said: dict[Policy, npt.NDArray[np.bool_]] = {}
+        says = cache(lambda policy: pick(self.games, policy) == action)
         chances = np.ones_like(self._by_model)
-        for row, (policy, doubt, _) in zip(chances, self.models, strict=True):
-            if policy is None:
+        for row, model in zip(chances, self.models, strict=True):
+            if isinstance(model, Mix):
+                row[:] = (1 - sum(model.weights)) / (others + 1)
+                for policy, weight in zip(model.policies, model.weights, strict=True):
+                    row += weight * says(policy)
+            elif model.policy is None:
                 row[:] = self._any_card(action)
-                continue
-            if policy not in said:
-                said[policy] = pick(self.games, policy) == action
-            row[:] = np.where(said[policy], 1 - doubt, doubt / np.maximum(others, 1))
+            else:
+                by_chance = model.doubt / np.maximum(others, 1)
+                row[:] = np.where(says(model.policy), 1 - model.doubt, by_chance)
         self._by_model = self._by_model * np.where(others, chances, 1.0)
 
     def _any_card(self, action: int) -> Floats:

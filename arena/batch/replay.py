@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.batch.positions import Cards, Indices, Piles
-from engine import CITY, KINDS, SUPPORTS, TAKE, VALUES, Rules, Seat, State, outcome
+from engine import CITY, KINDS, STANDARD, SUPPORTS, TAKE, VALUES, Rules, Seat, State, outcome
+from engine.notation import parse_actions, parse_cards
 from engine.scoring import WinType
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -113,6 +114,13 @@ def in_rows(games: Sequence[bytes], plies: int) -> Cards:
     for row, played in zip(actions, games, strict=True):
         row[: len(played)] = np.frombuffer(played, np.uint8)
     return actions
+
+
+def record_arrays(games: Sequence[tuple[str, str]]) -> tuple[Cards, Cards]:
+    """Return the deals (game, card) and actions (game, ply) of games given as texts."""
+    deals = np.frombuffer(b"".join(parse_cards(deal) for deal, _ in games), np.uint8)
+    actions = in_rows([parse_actions(text) for _, text in games], STANDARD.game_plies)
+    return deals.reshape(len(games), -1), actions
 
 
 class _Table(Piles):

@@ -360,7 +360,7 @@ def _make_timeline_of_run(path: Path, picked: picking.Picked, seat: int | None) 
 
     tournament, fixture, game = picked
     try:
-        judged = find_review(path, fixture.name, game.record)
+        judged = find_review(path, fixture, game)
         return game_timeline(
             game,
             title=f"{tournament.name}: {fixture.name}",

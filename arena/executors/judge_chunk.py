@@ -17,7 +17,7 @@ import numpy as np
 
 from arena.batch.judging import Decisions, weigh
 from arena.batch.judging import judge as rollouts
-from arena.batch.replay import in_rows
+from arena.batch.replay import record_arrays
 from arena.batch.rollouts import WHOLE, Values
 from arena.entries.entry import Entry
 from arena.errors import InputError
@@ -29,7 +29,7 @@ from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup, State
 from engine.encoding import ACTIONS
-from engine.notation import parse_actions, parse_cards, parse_deal
+from engine.notation import parse_actions, parse_deal
 from engine.seeds import address, digest, stream
 from engine.view import view
 
@@ -72,7 +72,10 @@ def judge_here(
             by_game = (_appraise(*one, worlds, seed, judge, beat) for one in enumerate(games))
             return _write(chain.from_iterable(by_game), SEARCHES, len(games))
         if callable(getattr(strategy, "scores", None)):
-            deals, actions, wanted = _arrays(games)
+            deals, actions = record_arrays([(game.deal, game.actions) for game in games])
+            wanted = np.zeros(actions.shape, np.bool_)
+            for row, game in zip(wanted, games, strict=True):
+                row[slice(None) if game.plies is None else [*game.plies]] = True
             addresses = [address(seed, "judge", game.name) for game in games]
             lucks = [np.random.default_rng(digest(one)) for one in addresses]
             values: Values = valuer.load().values_after
@@ -96,6 +99,8 @@ def _appraise(
             beat()
             setup = Setup(stream(seed, "judge", game.name, ply), seen.seat, STANDARD)
             strategy: Any = judge.create(setup)
+            if game.models and game.models[seen.opponent]:
+                strategy.expect(dict(game.models[seen.opponent]))
             found = np.zeros((1, ACTIONS, worlds), np.int64)
             for world in range(worlds):
                 chances = strategy.appraise(seen, world)
@@ -117,16 +122,6 @@ def _write(decisions: Iterable[Decisions], own: Sequence[int], games: int) -> li
         for game, *row in rows:
             found[game].append(Judged(some.ply, *row))
     return found
-
-
-def _arrays(games: Sequence[Recorded]) -> tuple[Any, Any, Any]:
-    """Return arrays: deals (game, card), actions (game, ply), and wanted decisions (game, ply)."""
-    deals = np.frombuffer(b"".join(parse_cards(game.deal) for game in games), np.uint8)
-    actions = in_rows([parse_actions(game.actions) for game in games], STANDARD.game_plies)
-    wanted = np.zeros(actions.shape, np.bool_)
-    for row, game in zip(wanted, games, strict=True):
-        row[slice(None) if game.plies is None else [*game.plies]] = True
-    return deals.reshape(len(games), -1), actions, wanted
 
 
 def _in_parts(numbers: Any) -> Any:

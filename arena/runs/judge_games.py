@@ -8,28 +8,36 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from random import Random
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
+from arena.batch.likeness import fit_weights, read_moves
+from arena.batch.replay import record_arrays
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
 from arena.executors.judge_chunk import judge_here
 from arena.executors.local import Executor
 from arena.executors.log import run_log
+from arena.replays.finished_game import Game
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
 from arena.store.folder import JUDGED, JUDGED_FILES, check_names, locate
+from arena.store.reader import Choice, chosen_games, read_run
 from arena.store.sqlite_file import SqliteFile
 from arena.tournament import config_keys as keys
-from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Judged, Question, Recorded
+from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Judged, Model, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
+from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
-from engine import STANDARD, EngineError, Record, Rules, Seat
+from engine import STANDARD, EngineError, Record, Rules, Seat, Setup
 from engine.errors import show
 
 VALUER: Final = "champion"
@@ -38,6 +46,11 @@ VALUER: Final = "champion"
 _GAMES = 64  # games of a chunk with few worlds; larger chunks are hardly faster
 _WORLDS = 512  # worlds of all games of a chunk together
 _MOST_AGAIN = 4  # decisions of a seat; each takes some 0.5 s
+_LIKE: Final = ("journeyman", "apprentice", "timing", "denier", "greedy", "majority")
+"""The bots whose actions are known for many hands at once."""
+
+_MOST_LEARNT = 40  # games of a bot, from which a model of it is fitted
+_LEAST_WEIGHT = 0.02  # of a bot in a model
 _CHUNKS = 16  # chunks at least, so that all workers are busy
 
 FORMAT: Final = 1
@@ -157,6 +170,32 @@ def judge_again(
         [one._replace(first=plies[one.ply]) for one in (next(found) if plies else ())]
         for plies in lost
     ]
+
+
+def fit_models(games: Sequence[Recorded], seats: Sequence[Sequence[str]]) -> dict[str, Model]:
+    """Return how each bot plays, fitted to its moves in some of these games.
+
+    `seats` are the labels of the bots by seat. The records tell all hands.
+    """
+    met: Counter[str] = Counter()
+    some = []
+    for place, labels in enumerate(seats):
+        if min(met[label] for label in labels) < _MOST_LEARNT:
+            met.update(labels)
+            some.append(place)
+    numbers = {label: number for number, label in enumerate(met)}
+    own: Iterable[Any] = (resolve(name).create(Setup(Random(0), 0, STANDARD)) for name in _LIKE)
+    policies = [strategy.scores for strategy in own]
+    arrays = record_arrays([(games[place].deal, games[place].actions) for place in some])
+    bots = np.array([[numbers[label] for label in seats[place]] for place in some])
+    seen = read_moves(*arrays, bots, policies)
+    return {label: _make_model(fit_weights(seen, number)) for label, number in numbers.items()}
+
+
+def _make_model(weights: Any) -> Model:
+    """Return the model of these probabilities of the bots, without those that are hardly met."""
+    likely = sorted(zip(_LIKE, weights.round(3).tolist(), strict=True), key=lambda two: -two[1])
+    return tuple(two for two in likely if two[1] >= _LEAST_WEIGHT)
 
 
 def check_numbers(worlds: int, seed: int) -> None:
@@ -296,18 +335,32 @@ def review_record(
     return found if by == keys.SECOND else _review(game, found, seed)
 
 
-def find_review(folder: Path, name: str, record: Record) -> list[Judged]:
-    """Return what `review_record` does of a run's game, if `arena analyse` has judged it; else [].
+def find_review(folder: Path, fixture: Fixture, game: Game) -> list[Judged]:
+    """Return what the judges say of a run's game, if `arena analyse` has judged it; else [].
 
-    It has to be judged in the usual number of worlds.
+    It has to be judged in the usual number of worlds. How the bots play is fitted to the games of
+    these two.
     """
     if not (place := locate(folder, JUDGED)).is_file():
         return []
-    game = Recorded(name, record.deal, record.actions)
-    (key,) = find_judge(keys.JUDGE, keys.WORLDS, 0).keys([game])
+    recorded = record_of(fixture, game)
+    (key,) = find_judge(keys.JUDGE, keys.WORLDS, 0).keys([recorded])
     with closing(JudgedGames(place)) as kept:
         known = kept.find([key])
-    return _review(game, known[key], 0) if known else []
+    if not known:
+        return []
+    tournament, store = read_run(folder)
+    with closing(store):
+        found = chosen_games(tournament, store, Choice(fixture.pairing))
+        some = [(record_of(*one), one[1].seats) for one in islice(found, _MOST_LEARNT)]
+    models = fit_models(*zip(*some, strict=True))
+    modelled = recorded._replace(models=[models[label] for label in game.seats])
+    return _review(modelled, known[key], 0)
+
+
+def record_of(fixture: Fixture, game: Game) -> Recorded:
+    """Return a game of a run in the form for a judge."""
+    return Recorded(fixture.name, game.record.deal, game.record.actions)
 
 
 def _review(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:

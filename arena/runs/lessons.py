@@ -18,13 +18,13 @@ from arena.executors.log import run_log
 from arena.lanes.scratch import scratch_folder
 from arena.replays.finished_game import Game
 from arena.replays.mistakes import describe_decision, name_choice, tell_next
-from arena.runs.judge_games import Ask, judge_again
+from arena.runs.judge_games import Ask, judge_again, record_of
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.runs.run import Interrupted
 from arena.statistics.intervals import Estimate
 from arena.tables.losses import Lesson
-from arena.tournament.judged import PARTS, ROLLOUTS, Judged, Recorded
+from arena.tournament.judged import PARTS, ROLLOUTS, Judged, Model, Recorded
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
@@ -57,16 +57,17 @@ Costs: TypeAlias = list[list[int]]
 
 
 class Seen(NamedTuple):
-    """A game of a run, as it is named there, and its judged decisions."""
+    """A game of a run, its judged decisions, and how its bots play, if that is known."""
 
     fixture: Fixture
     game: Game
     decisions: Sequence[Judged]
+    models: Sequence[Model] = ()
 
     @property
     def recorded(self) -> Recorded:
         """The game in the form for a judge."""
-        return Recorded(self.fixture.name, self.game.record.deal, self.game.record.actions)
+        return record_of(self.fixture, self.game)._replace(models=self.models)
 
 
 def teach(
@@ -110,7 +111,7 @@ def find_costs(
     The second mapping names the bot's own decisions, by the place of the game and the ply.
     """
     costs, own = dict[str, Costs](), dict[tuple[int, int], str]()
-    for place, (_, game, decisions) in enumerate(games):
+    for place, (_, game, decisions, _) in enumerate(games):
         for one in decisions:
             if one.best == one.action:
                 continue

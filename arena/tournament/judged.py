@@ -6,7 +6,7 @@ A bot judges each decision of a recorded game by playing on from it in many worl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from engine import Seat
 
@@ -26,17 +26,22 @@ BLUNDER: Final = PARTS // 10
 _CERTAIN = 2  # standard errors
 
 
+Model: TypeAlias = tuple[tuple[str, float], ...]
+"""Bots of the arena as which a bot plays, by name, with the probability, the likeliest first."""
+
+
 class Recorded(NamedTuple):
     """A game under the published rules; its name seeds the worlds that a worker draws.
 
     An unfinished game can only be judged on its own. The decisions at `plies` are judged, at all
-    plies if it is None.
+    plies if it is None. `models` say how the bot of each seat plays, if that is known.
     """
 
     name: str
     deal: str
     actions: str
     plies: tuple[int, ...] | None = None
+    models: Sequence[Model] = ()
 
 
 class Question(NamedTuple):

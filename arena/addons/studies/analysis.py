@@ -23,6 +23,7 @@ from arena.runs.judge_games import (
     check_numbers,
     check_rules,
     find_judge,
+    fit_models,
     judge_again,
     judge_games,
 )
@@ -101,10 +102,16 @@ def _analyse(
         ask = partial(judge_games, kept=kept, executor=executor, progress=progress)
         judged = ask(find_judge(asked.by, asked.worlds, asked.seed), recorded)
         most = _CANDIDATES * asked.worst
-        again = judge_again(recorded, judged, most, bot_of, ask, asked.seed)
+        models = fit_models(recorded, [game.seats for game in played])
+        modelled = [
+            one._replace(models=[models[label] for label in game.seats])
+            for one, game in zip(recorded, played, strict=True)
+        ]
+        again = judge_again(modelled, judged, most, bot_of, ask, asked.seed)
         lesson = None
         if pupil is not None:
-            seen = [Seen(*game.place, rows) for game, rows in zip(games, judged, strict=True)]
+            every = zip(games, judged, modelled, strict=True)
+            seen = [Seen(*game.place, rows, one.models) for game, rows, one in every]
             at = pupil, tournament, seen, ask, executor
             lesson = teach(*at, seed=asked.seed, progress=progress)
     second = make_decisions(played, again, keys.LEAST_WORLDS)

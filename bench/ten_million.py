@@ -42,7 +42,7 @@ _MB = 1_000_000
 PHASES = (
     ("games of an earlier run left out", Store, "trim"),
     ("counting all games", Store, "count"),
-    ("tables of counts", files, "make_tables"),
+    ("verdicts on every two bots", files.RunTables, "judge"),
     ("tables of how games were won", files, "make_win_tables"),
     ("report, with these tables", run_report, "make_report"),
     ("games.csv, meanwhile", rows, "write_games"),

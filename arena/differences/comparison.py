@@ -29,7 +29,7 @@ from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DETAILS, DIFFERENCES, LEAD_PARTS, Writer
 from arena.store.store import Store
-from arena.tables.counted import make_verdicts
+from arena.store.table_columns import VERDICTS
 from arena.tables.summary import plain_rows, short_names, write_row
 from arena.tournament.config_keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
@@ -237,7 +237,7 @@ def judge_compared(verdicts: Columns, found: SprtResult) -> Columns:
     if elo.value < 0:
         ahead, behind, elo = behind, ahead, Estimate(-elo.value, -elo.high, -elo.low)
     judged = ahead, behind, *elo.cells, round(found.likely_ahead, 4), found.word
-    return make_verdicts(
+    return VERDICTS.make(
         [judged if {*row[:2]} == {ahead, behind} else row for row in verdicts.rows()]
     )
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
-
-import numpy as np
+from collections.abc import Iterable, Mapping
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import TextIO
 
 from arena.differences.comparison import (
     SprtResult,
@@ -15,86 +14,88 @@ from arena.differences.comparison import (
     make_comparison,
 )
 from arena.differences.lead_parts import LeadParts, make_lead_parts
+from arena.statistics.model import Flags
 from arena.store import csv_files as rows
+from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
-from arena.store.folder import GAMES, INDEX, MANIFEST, WINS, Writer, write_index
+from arena.store.folder import INDEX, MANIFEST, WINS, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
-from arena.tables.counted import group_bots
-from arena.tables.win_tables import Tables, WinTables, make_tables, make_win_tables, rank_bots
+from arena.store.table_columns import FAULTS, GAMES, TABLES
+from arena.tables.win_tables import Tables, WinTables, how_rated, make_win_tables
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 
 
-@dataclass(frozen=True)
 class RunTables(Tables):
-    """The tables of a run, and its `comparison` if it is one."""
+    """The tables of a run whose games are all in the store, and a writer for each of its files."""
 
-    comparison: SprtResult | None = None
+    def __init__(self, tournament: Tournament, store: Store, counts: Counts | None = None) -> None:
+        self.tournament, self.store = tournament, store
+        games, how = how_rated(tournament, counts or store.count())
+        super().__init__(*games, **how)
 
+    @cached_property
+    def comparison(self) -> SprtResult | None:
+        """What was found, if the run is a comparison."""
+        if not (stop := self.tournament.comparison):
+            return None
+        return make_comparison(self.tournament, stop, self.store, self.counts, super().judge())
 
-@dataclass(frozen=True)
-class Files:
-    """The tables of a run, what they were made of, and a writer for each file, by its name.
+    def judge(self) -> Columns:
+        """Return the verdicts; that on two bots that are compared is of their test."""
+        made = super().judge()
+        return judge_compared(made, self.comparison) if self.comparison else made
 
-    `wins` makes the tables of how games were won when it is first called, and `lead_parts` the
-    parts of the lead of a comparison.
-    """
+    def find_apart(self) -> Flags:
+        """Return which of every two judged bots are apart; of those compared, by the test."""
+        apart, numbers = super().find_apart(), self.judged.numbers
+        if (found := self.comparison) and {found.new, found.old} <= numbers.keys():
+            new, old = numbers[found.new], numbers[found.old]
+            apart[[new, old], [old, new]] = found.word == "apart"
+        return apart
 
-    tables: RunTables
-    counts: Counts
-    wins: Callable[[], WinTables]
-    writers: Mapping[str, Writer]
-    lead_parts: Callable[[], LeadParts] = LeadParts
+    @cached_property
+    def won(self) -> WinTables:
+        """The tables of how games were won."""
+        return make_win_tables(self.tournament, self.counts, self.store.records)
 
+    wins, takes, cards = (property(attrgetter(f"won.{name}")) for name in WINS)
 
-def make_files(tournament: Tournament, store: Store) -> Files:
-    """Return the files of a run whose games are all in the store."""
-    pairings = tournament.pairings
-    counts = store.count()
-    made = tables_of(tournament, counts, store)
-    command = replay_commands(tournament)
+    @cached_property
+    def lead_parts(self) -> LeadParts:
+        """The parts of the lead of a comparison."""
+        found = self.comparison
+        return (
+            make_lead_parts(self.tournament, self.store, found.lead, found.out)
+            if found
+            else LeadParts()
+        )
 
-    @cache
-    def wins() -> WinTables:
-        return make_win_tables(tournament, counts, store.records)
+    @property
+    def writers(self) -> dict[str, Writer]:
+        """A writer for each file, by its name."""
+        tournament, store = self.tournament, self.store
 
-    def write_wins(name: str) -> Writer:
-        return lambda file: csv_writer(getattr(wins(), name))(file)
+        def write_faults(file: TextIO) -> None:
+            forfeits = store.all_forfeits(self.pairings)
+            rows.write_faults(file, forfeits, replay_commands(tournament))
 
-    writers: dict[str, Writer] = {
-        GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
-        **{f"{name}.csv": csv_writer(table) for name, table in made.by_name.items()},
-        "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
-        **{f"{name}.csv": write_wins(name) for name in WINS},
-        INDEX: write_index,
-    }
-    manifest = manifest_text(tournament.manifest())
-    writers[MANIFEST] = lambda file: file.write(manifest)
-    if not (comparison := made.comparison):
-        return Files(made, counts, wins, writers)
+        writers: dict[str, Writer] = {
+            GAMES.file: lambda file: rows.write_games(file, store.game_lines(self.pairings)),
+            **{table.file: partial(self._write, name) for name, table in TABLES.items()},
+            FAULTS.file: write_faults,
+            INDEX: write_index,
+            MANIFEST: lambda file: file.write(manifest_text(tournament.manifest())),
+        }
+        if found := self.comparison:
+            writers |= comparison_writers(found, lambda: self.lead_parts)
+        return writers
 
-    @cache
-    def lead_parts() -> LeadParts:
-        return make_lead_parts(tournament, store, comparison.lead, comparison.out)
-
-    writers |= comparison_writers(comparison, lead_parts)
-    return Files(made, counts, wins, writers, lead_parts)
-
-
-def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables:
-    """Return the tables of a tournament's games that are counted, all of the store."""
-    made = make_tables(tournament.pairings, counts, rank_bots(tournament, counts))
-    if not (stop := tournament.comparison):
-        return RunTables(**vars(made))
-    found = make_comparison(tournament, stop, store, counts, made.verdicts)
-    verdicts = judge_compared(made.verdicts, found)
-    groups = group_bots(made.order, made.judged.labels, verdicts.rows())
-    standings = made.standings.put(group=np.array(groups, object))
-    judged = {"standings": standings, "verdicts": verdicts, "comparison": found}
-    return RunTables(**vars(made) | judged)
+    def _write(self, name: str, file: TextIO) -> None:
+        csv_writer(getattr(self, name))(file)
 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:

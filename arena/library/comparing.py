@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property, partial
 from html import escape
 from statistics import NormalDist
 from textwrap import wrap
@@ -28,6 +29,7 @@ from arena.library.results import Results
 from arena.library.running import play_out
 from arena.statistics.ratings import ELO
 from arena.statistics.two_bots import ALPHA, boundary
+from arena.store.columns import Frames, TableName
 from arena.tournament.config_keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE, MOST_WIDTH, POWER
 from arena.tournament.sprt_rounds import Verdict, as_comparison
 from arena.tournament.stop import make_sprt
@@ -200,18 +202,25 @@ class Comparison:
         """The upper end of its 95 % interval."""
         return self._found.elo.high
 
+    @cached_property
+    def tables(self) -> Frames:
+        """The tables of the run, and those of the comparison, by the names of their files."""
+        paired, made = self._found.paired, self.results.tables.makers
+        own: tuple[TableName, ...] = ("differences", "decided") if paired else ()
+        return Frames(made | {name: partial(getattr, paired, name) for name in own})
+
     @property
     def differences(self) -> pd.DataFrame | None:
         """The lead in total, by opponent, seat and win type (differences.csv).
 
         None where the two bots played each other.
         """
-        return self._found.paired.differences if self._found.paired else None
+        return self.tables.get("differences")
 
     @property
     def decided(self) -> pd.DataFrame | None:
         """The games in which the change decided (decided.csv), None as for `differences`."""
-        return self._found.paired.decided if self._found.paired else None
+        return self.tables.get("decided")
 
     def document(self) -> dict[str, Any]:
         """Return what `arena compare --json` prints of it."""

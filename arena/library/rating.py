@@ -17,6 +17,7 @@ from arena.replays.html_page import check_place
 from arena.reports.blocks import Report
 from arena.reports.drawing import Chart
 from arena.runs.saving import Extent
+from arena.store.columns import Frames
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.store import Store
 from arena.tables.summary import format_standings
@@ -128,14 +129,14 @@ class ReportedRun(NamedTuple):
 
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
-    from arena.differences.run_files import make_files
+    from arena.differences.run_files import RunTables
     from arena.executors.log import read_spending
     from arena.reports.run_report import make_report
     from arena.store.columns import Columns
     from arena.store.folder import LOG
     from arena.tables.losses import read_judged
 
-    files = make_files(run.tournament, run.store)
+    files = RunTables(run.tournament, run.store)
     judged = read_judged(run.folder)
     times = None if timings.empty else Columns.of(timings)
     said = {
@@ -203,10 +204,10 @@ class Ratings:
         self._lists = lists
         self._rated = rated
 
-    @property
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    @cached_property
+    def tables(self) -> Frames:
         """The tables that a run has, by the names of their files without .csv."""
-        return {name: self._rated.tables.frame(name) for name in self._rated.tables.by_name}
+        return Frames(self._rated.tables.makers())
 
     @property
     def standings(self) -> pd.DataFrame:
@@ -251,9 +252,9 @@ class Ratings:
         if there and not {REPORT_MARKDOWN} <= there <= own:
             raise InputError(f"{path}: holds other files; choose a new folder")
         check_place(path / REPORT_MARKDOWN)
-        for name, table in self._rated.tables.by_name.items():
+        for name in self.tables:
             text = io.StringIO()
-            csv_writer(table)(text)
+            csv_writer(getattr(self._rated.tables, name))(text)
             write_text(path / f"{name}.csv", text.getvalue())
         report = self.report()
         report.save(path / REPORT_MARKDOWN)

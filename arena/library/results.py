@@ -15,18 +15,11 @@ from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.replays.finished_game import Game
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
-from arena.store.csv_files import Timings, fault_rows, parse_timings
+from arena.store.columns import Columns, Frames, TableName
+from arena.store.csv_files import Timings, fault_rows, make_timings, parse_timings
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.store.table_columns import (
-    CARDS,
-    FAULTS,
-    GAMES,
-    TAKES,
-    TIMINGS,
-    UNRESOLVED,
-    WINS,
-)
+from arena.store.table_columns import FAULTS, GAMES, TIMINGS, UNRESOLVED
 from arena.tables.summary import format_standings
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import VenueKeys
@@ -41,7 +34,6 @@ if TYPE_CHECKING:
     from arena.library.rating import ReportedRun, RunReport
     from arena.tables.findings import SeatAdvantage
     from arena.tables.losses import Analysis
-    from arena.tables.win_tables import WinTables
 
 _MOST_ROWS = 50  # that a notebook shows
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
@@ -100,20 +92,26 @@ class Results:
         """Whether all games of the run have been played; an unfinished run can be continued."""
         return self._extent.finished
 
+    @cached_property
+    def tables(self) -> Frames:
+        """All tables by the names of their files without .csv; each is made when it is read."""
+        own: tuple[TableName, ...] = ("games", "faults", "timings", "unresolved")
+        return Frames(self._made.makers() | {name: getattr(self, f"_list_{name}") for name in own})
+
     @property
     def standings(self) -> pd.DataFrame:
         """One row for each bot that has played, the strongest first (standings.csv)."""
-        return self._tables.frame("standings")
+        return self.tables["standings"]
 
     @property
     def head_to_head(self) -> pd.DataFrame:
         """One row for each ordered pair of bots that have met (head_to_head.csv)."""
-        return self._tables.frame("head_to_head")
+        return self.tables["head_to_head"]
 
     @property
     def win_types(self) -> pd.DataFrame:
         """One row for each bot and seat (win_types.csv)."""
-        return self._tables.frame("win_types")
+        return self.tables["win_types"]
 
     @property
     def verdicts(self) -> pd.DataFrame:
@@ -124,56 +122,47 @@ class Results:
         >>> results.verdicts[["bot", "opponent", "verdict"]].values.tolist()
         [['greedy', 'uniform', 'apart']]
         """
-        return self._tables.frame("verdicts")
+        return self.tables["verdicts"]
 
     @property
     def seat_advantage(self) -> SeatAdvantage | None:
         """The share of seat 0 and its worth in Elo; None if no pair was played to its end."""
-        return self._tables.findings.seat
+        return self._made.findings.seat
 
     @property
     def warnings(self) -> list[str]:
         """Reasons for caution about the ratings; most runs have none."""
-        return self._tables.findings.warnings()
+        return self._made.findings.warnings()
 
-    @cached_property
+    @property
     def games(self) -> pd.DataFrame:
         """One row a game (games.csv)."""
-        rows = [*self._store.named_games(self._tournament.pairings)]
-        return _drop_empty(GAMES.frame(rows))
+        return self.tables["games"]
 
-    @cached_property
+    @property
     def faults(self) -> pd.DataFrame:
         """One row a forfeit (faults.csv)."""
-        forfeits = self._store.all_forfeits(self._tournament.pairings)
-        rows = [*fault_rows(forfeits, replay_commands(self._tournament))]
-        return _drop_empty(FAULTS.frame(rows))
+        return self.tables["faults"]
 
     @property
     def wins(self) -> pd.DataFrame:
         """Who is ahead after each round, by source of points, and how often it wins (wins.csv)."""
-        return WINS.frame(self._wins.wins)
+        return self.tables["wins"]
 
     @property
     def takes(self) -> pd.DataFrame:
         """When each bot takes, and what its takes bring (takes.csv)."""
-        return TAKES.frame(self._wins.takes)
+        return self.tables["takes"]
 
     @property
     def cards(self) -> pd.DataFrame:
         """Plays and takes of each kind of card, and the share of wins (cards.csv)."""
-        return CARDS.frame(self._wins.cards)
+        return self.tables["cards"]
 
-    @cached_property
+    @property
     def timings(self) -> pd.DataFrame:
         """Seconds per decision of each bot (timings.csv); no rows if they are not known."""
-        from arena.store.csv_files import make_timings
-
-        if isinstance(self._timings, bytes):
-            from arena.store.columns import Columns
-
-            return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
-        return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))
+        return self.tables["timings"]
 
     @property
     def unresolved(self) -> pd.DataFrame:
@@ -182,17 +171,11 @@ class Results:
         They are neighbours that are not told apart, or, without an opponent, bots whose interval is
         too wide; `further_pairs` is an estimate, which is missing if none can be made.
         """
-        return UNRESOLVED.frame(self._progress.find_open(self._strikes.out) or [])
+        return self.tables["unresolved"]
 
     @cached_property
     def _strikes(self) -> Strikes:
         return Strikes(self._tournament.pairings, 0, self._tournament.max_faults)
-
-    @cached_property
-    def _wins(self) -> WinTables:
-        from arena.tables.win_tables import make_win_tables
-
-        return make_win_tables(self._tournament, self._counts, self._store.records)
 
     @cached_property
     def _progress(self) -> RunProgress:
@@ -203,10 +186,25 @@ class Results:
         return measure_extent(self._tournament, self._store, self._progress)
 
     @cached_property
-    def _tables(self) -> RunTables:
-        from arena.differences.run_files import tables_of
+    def _made(self) -> RunTables:
+        from arena.differences.run_files import RunTables
 
-        return tables_of(self._tournament, self._counts, self._store)
+        return RunTables(self._tournament, self._store, self._counts)
+
+    def _list_games(self) -> pd.DataFrame:
+        return _drop_empty(GAMES.frame([*self._store.named_games(self._tournament.pairings)]))
+
+    def _list_faults(self) -> pd.DataFrame:
+        forfeits = self._store.all_forfeits(self._tournament.pairings)
+        return _drop_empty(FAULTS.frame([*fault_rows(forfeits, replay_commands(self._tournament))]))
+
+    def _list_timings(self) -> pd.DataFrame:
+        if isinstance(self._timings, bytes):
+            return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
+        return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))
+
+    def _list_unresolved(self) -> pd.DataFrame:
+        return UNRESOLVED.frame(self._progress.find_open(self._strikes.out) or [])
 
     @request.takes(VenueKeys)
     def analyse(
@@ -305,7 +303,7 @@ class Results:
         return f"{self.name}: {self._extent.describe() or f'{self.played:,} games'}"
 
     def __str__(self) -> str:
-        return "\n".join([self._head, *format_standings(self._tables.rows)])
+        return "\n".join([self._head, *format_standings(self._made.rows)])
 
     __repr__ = __str__
 

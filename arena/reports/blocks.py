@@ -346,11 +346,6 @@ MOST_ROWS, MOST_FOLDED = 100, 50
 _SELDOM = {"draws", "forfeit_wins", "forfeits"}
 
 
-def plain_rows(table: Columns | pd.DataFrame, columns: Iterable[str]) -> list[tuple[Any, ...]]:
-    """Return the rows of some columns as plain values; an empty cell is None."""
-    return Columns.of(table).rows(columns)
-
-
 def with_all(table: Columns) -> Columns:
     """Return a table in which the rows of all bots together have their name."""
     import numpy as np

@@ -22,7 +22,6 @@ from arena.reports.blocks import (
     Text,
     cut_table,
     frame_table,
-    plain_rows,
 )
 from arena.reports.drawing import Lines, Rows, Series
 from arena.reports.games import Pick, Place, replay_id
@@ -214,7 +213,7 @@ def _opponents(comparison: SprtResult) -> Iterator[Section]:
     assert comparison.paired is not None
     frame = comparison.paired.differences
     columns = ["name", "new", "old", "difference", "low", "high", "error"]
-    rows = plain_rows(frame[frame["part"].isin(["opponent", "total"])], columns)
+    rows = Columns.of(frame[frame["part"].isin(["opponent", "total"])]).rows(columns)
     if len(rows) < 3:
         return
     total, *others = [
@@ -365,7 +364,7 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
         return
     same = "Both versions met the same opponents on the same deals with the same luck."
     yield Text([same, *map(as_sentence, describe_paired(paired))])
-    shown = plain_rows(frame, ["difference", "low", "high", "error"])
+    shown = Columns.of(frame).rows(["difference", "low", "high", "error"])
     significant = find_significant([Estimate(*row).scaled(100) for row in shown])
     named = "differences", "Differences in total and by part"
     columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, SIGNIFICANCE])
@@ -381,7 +380,7 @@ def _difference_table(named: tuple[str, str], of: TableColumns, frame: pd.DataFr
     frame["sure"] = [_JUDGED[sure] for sure in frame["sure"]]
     frame.loc[frame["difference"].isna(), "sure"] = None
     columns = [replace(column, name=_ENDS.get(column.name, column.name)) for column in of.shown]
-    rows: list[Sequence[Cell]] = [*plain_rows(frame, [column.name for column in columns])]
+    rows: list[Sequence[Cell]] = [*Columns.of(frame).rows(column.name for column in columns)]
     return cut_table(*named, columns, rows, of.file)
 
 

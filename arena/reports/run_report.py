@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from arena.differences.comparison import Compared, find_compared
-from arena.differences.run_files import Files
+from arena.differences.run_files import RunTables
 from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
@@ -65,7 +65,7 @@ _OPEN = (
 def make_report(
     tournament: Tournament,
     store: Store,
-    files: Files,
+    files: RunTables,
     timings: Columns | None = None,
     judged: JudgedTables | None = None,
     *,
@@ -81,13 +81,13 @@ def make_report(
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
     title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
     sections, opening, headline = [*made.all()], None, list[str]()
-    if files.counts.total and files.tables.comparison:
-        compared = find_compared(files.tables.comparison, finished=not state)
+    if files.counts.total and files.comparison:
+        compared = find_compared(files.comparison, finished=not state)
         headline = [compared.statement, " ".join(compared.sentences())]
         more = [*_summary(tournament, files, state, headline[1:])]
         opening = made.compare_opening(compared, more, state)
     elif files.counts.total:
-        found = headline_of(tournament, files.tables, files.counts, finished=not state)
+        found = headline_of(tournament, files, files.counts, finished=not state)
         headline = [found.sentence(), " ".join(found.details())]
         more = [*_summary(tournament, files, state, headline[1:])]
         opening = made.opening(found, more, state)
@@ -96,12 +96,12 @@ def make_report(
     return with_glossary(report)
 
 
-def make_opening(tournament: Tournament, store: Store, files: Files, state: str) -> Opening:
+def make_opening(tournament: Tournament, store: Store, files: RunTables, state: str) -> Opening:
     """Return the first screen of a report, of a run that has a game."""
     made = _Sections(tournament, store, files, None, JudgedTables())
-    if result := files.tables.comparison:
+    if result := files.comparison:
         return made.compare_opening(find_compared(result, finished=not state), [], state)
-    found = headline_of(tournament, files.tables, files.counts, finished=not state)
+    found = headline_of(tournament, files, files.counts, finished=not state)
     return made.opening(found, [], state)
 
 
@@ -116,22 +116,22 @@ def _name_run(tournament: Tournament) -> str:
 
 
 def _summary(
-    tournament: Tournament, files: Files, state: str, headline: Sequence[str]
+    tournament: Tournament, files: RunTables, state: str, headline: Sequence[str]
 ) -> Iterator[str]:
     """Yield the paragraphs of the summary, first those of the headline."""
     games = files.counts.total
     if state:
         yield f"{state.capitalize()}."
     yield from filter(None, headline)
-    if games and state and not files.tables.comparison:
+    if games and state and not files.comparison:
         yield _OPEN
     said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
     yield from filter(None, said)
     count = counted(games, "game")
-    yield f"{count} of {counted(len(files.tables.standings), 'bot')}, {_format(tournament)}."
-    if forfeits := int(files.tables.standings["forfeits"].sum()):
+    yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
+    if forfeits := int(files.standings["forfeits"].sum()):
         yield f"{forfeits:,} of the games were forfeited."
-    if seat := files.tables.findings.seat:
+    if seat := files.findings.seat:
         yield as_sentence(describe_seat(seat, level=True))
 
 
@@ -159,7 +159,7 @@ class _Sections:
         self,
         tournament: Tournament,
         store: Store,
-        files: Files,
+        files: RunTables,
         timings: Columns | None,
         judged: JudgedTables,
     ) -> None:
@@ -168,19 +168,19 @@ class _Sections:
         self.files = files
         self.timings = timings
         self.judged = judged
-        self.labels = files.tables.order
+        self.labels = files.order
         self.faults = choose_faults(self._read_faults())
         self.margins = [Margin(*row) for row in store.count_margins()]
         self.ids: Collection[str] = ()  # of the games that have a replay on the page
 
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
-        tables, wins = self.files.tables, self.files.wins()
+        tables, wins = self.files, self.files.won
         picks = [*self._picks()]
         games, ids = games_section(self.tournament, self.store, picks)
         self.ids = ids
         if comparison := tables.comparison:
-            parts = self.files.lead_parts()
+            parts = self.files.lead_parts
             yield from lead_sections(comparison, parts, wins.takes, self.judged.decisions)
             yield games
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
@@ -194,7 +194,7 @@ class _Sections:
 
     def _field_sections(self) -> Iterator[Section]:
         """Yield the sections on all bots: who, how games were won, against whom, and when."""
-        tables, wins, labels = self.files.tables, self.files.wins(), self.labels
+        tables, wins, labels = self.files, self.files.won, self.labels
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         blocks = [
             *source_blocks(wins.wins, labels),
@@ -223,7 +223,7 @@ class _Sections:
 
     def compare_opening(self, found: Compared, more: Sequence[str], state: str) -> Opening:
         """Return the first screen of a comparison; `more` is shown with the test."""
-        result = self.files.tables.comparison
+        result = self.files.comparison
         assert result is not None
         games = counted(self.files.counts.total, "game")
         pairs = counted(result.evidence.pairs, "pair")
@@ -247,7 +247,7 @@ class _Sections:
 
         `state` says how much of an unfinished run has been played.
         """
-        tournament, tables = self.tournament, self.files.tables
+        tournament, tables = self.tournament, self.files
         bots = counted(len(tables.standings), "bot")
         extent = state or counted(self.files.counts.total, "game")
         return Opening(
@@ -263,7 +263,7 @@ class _Sections:
         """Yield the bots that forfeited games, who forfeited most first, with their first fault."""
         first = {shown.guilty: shown for shown in reversed(self.faults)}
         columns = ["bot", "games", "forfeits"]
-        rows = self.files.tables.standings.rows(columns)
+        rows = self.files.standings.rows(columns)
         for label, games, forfeits in sorted(rows, key=lambda row: -row[2]):
             if not forfeits:
                 return
@@ -294,10 +294,10 @@ class _Sections:
         return Place(number, shown.fixture.pair, shown.fixture.seat)
 
     def _picks(self) -> Iterator[Pick]:
-        comparison = self.files.tables.comparison
+        comparison = self.files.comparison
         picks = list[Pick]()
         if comparison:
-            picks += pick_shown(self.tournament, self.files.lead_parts())
+            picks += pick_shown(self.tournament, self.files.lead_parts)
         if comparison and comparison.paired:
             picks += pick_decided(self.tournament, comparison.paired.decided)
         yield from picks or pick_games(self.store, self.margins, self.files.counts.total)
@@ -308,7 +308,7 @@ class _Sections:
 def report_writers(
     tournament: Tournament,
     store: Store,
-    files: Files,
+    files: RunTables,
     timings: Columns | None = None,
     judged: JudgedTables | None = None,
     ending: str = "",

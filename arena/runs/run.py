@@ -29,10 +29,9 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult
-    from arena.differences.run_files import RunTables
     from arena.store.counting import Counts
     from arena.tables.findings import Findings
-    from arena.tables.win_tables import Ranking
+    from arena.tables.win_tables import Tables
 
 
 @dataclass(frozen=True)
@@ -358,7 +357,7 @@ class _Run:
                     "%s is out after %s: its remaining games are forfeits", label, faults
                 )
 
-    def write(self, folder: RunFolder | None) -> tuple[RunTables | Ranking, Counts]:
+    def write(self, folder: RunFolder | None) -> tuple[Tables, Counts]:
         """Write all files of the run except the store and the log; return its tables.
 
         Without a folder, no table of a run is made that is no comparison.
@@ -368,19 +367,19 @@ class _Run:
 
             counts = self.store.count()
             return rank_bots(self.tournament, counts), counts
-        from arena.differences.run_files import make_files, timings_writer
+        from arena.differences.run_files import RunTables, timings_writer
 
-        files = make_files(self.tournament, self.store)
+        files = RunTables(self.tournament, self.store)
         if folder:
             timings = timings_writer(self.timings, self.tournament.labels)
             write_files(
                 folder, self.tournament, self.store, files, timings if self.played else None
             )
             folder.replaced.unlink(missing_ok=True)
-        return files.tables, files.counts
+        return files, files.counts
 
     def outcome(
-        self, tables: RunTables | Ranking, counts: Counts, seconds: float, spending: Spending | None
+        self, tables: Tables, counts: Counts, seconds: float, spending: Spending | None
     ) -> Outcome:
         """Return the result of the run, with these tables of its games."""
         from arena.tables.headline import headline_of

@@ -32,7 +32,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.differences.run_files import Files
+    from arena.differences.run_files import RunTables
     from arena.reports.ladder import Opening
 
 
@@ -205,12 +205,12 @@ def read_opening(path: Path) -> tuple[Opening, str]:
 
     Raises InputError for a folder without a run or without a game.
     """
-    from arena.differences.run_files import make_files
+    from arena.differences.run_files import RunTables
     from arena.reports.run_report import make_opening
 
     tournament, store = read_run(path)
     with closing(store):
-        files = make_files(tournament, store)
+        files = RunTables(tournament, store)
         if not files.counts.total:
             raise InputError(f"{path}: no game has been played yet")
         state = measure_extent(tournament, store).describe()
@@ -223,7 +223,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
     `timings` is empty if they are unknown. Raises InputError for a folder that holds anything but
     these games, or cannot be written.
     """
-    from arena.differences.run_files import make_files
+    from arena.differences.run_files import RunTables
     from arena.store.csv_files import csv_writer
 
     _check(path, store)
@@ -235,7 +235,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
         if follow(tournament, store, strikes).ended:
             writer = None if timings.empty else csv_writer(timings)
             with closing(Store(folder.store)) as kept:
-                write_files(folder, tournament, kept, make_files(tournament, kept), writer)
+                write_files(folder, tournament, kept, RunTables(tournament, kept), writer)
 
 
 def _check(path: Path, store: Store) -> None:
@@ -264,7 +264,11 @@ def copy_store(store: Store, path: Path) -> None:
 
 
 def write_files(
-    folder: RunFolder, tournament: Tournament, store: Store, files: Files, timings: Writer | None
+    folder: RunFolder,
+    tournament: Tournament,
+    store: Store,
+    files: RunTables,
+    timings: Writer | None,
 ) -> None:
     """Write all files of the run in this folder, except the store and the log.
 

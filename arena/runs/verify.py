@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from arena.differences.run_files import Files, make_files
+from arena.differences.run_files import RunTables
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.local import Executor
@@ -57,7 +57,7 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
 
     Returns the number of files compared; those of `find_left_out` are not. Raises Difference.
     """
-    files = make_files(tournament, store)
+    files = RunTables(tournament, store)
     writers = dict(files.writers)
     manifest = store.manifest or ""
     writers[MANIFEST] = lambda file: file.write(manifest)
@@ -99,7 +99,7 @@ def _is_same(folder: Path, name: str, write: Writer | None) -> bool:
 
 
 def _reports_again(
-    tournament: Tournament, store: Store, files: Files, path: Path
+    tournament: Tournament, store: Store, files: RunTables, path: Path
 ) -> Mapping[str, Writer]:
     """Return the writers of the reports of `arena report`: with times, and judged decisions."""
     content = read_timings(path)

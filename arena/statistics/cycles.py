@@ -116,6 +116,13 @@ class Field:
         places = [self.numbers[other] for other in others]
         return [*map(_in_elo, self.verdicts.on(self.numbers[bot], places))]
 
+    @property
+    def apart(self) -> Flags:
+        """Which of every two bots, by number, are significantly different (n, n)."""
+        if len(self.labels) < 2:
+            return np.zeros((len(self.labels),) * 2, np.bool_)
+        return self.verdicts.apart | self.verdicts.apart.T
+
     @cached_property
     def residuals(self) -> Residuals:
         """How far the score of each pairing is from what the ratings say."""

@@ -1,4 +1,4 @@
-"""Hold a table as columns, without pandas: choose and order its rows, and read them as values.
+"""Hold a table as columns, without pandas, and tables by name, of which each is made when read.
 
 The tables of a run are made and written so. The import of pandas takes 0.35 s of a processor, half
 of the time of a small run, and its columns of objects took most of the memory of a large one; it is
@@ -7,8 +7,8 @@ imported where somebody asks for a DataFrame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -92,6 +92,47 @@ class Columns:
         """Return the rows as plain data; `names` maps columns, by default all, to their keys."""
         keys = [*(names.values() if names else self.cells)]
         return [dict(zip(keys, row, strict=True)) for row in self.rows(names)]
+
+
+TableName: TypeAlias = Literal[
+    "standings", "head_to_head", "verdicts", "win_types", "wins", "takes", "cards", "games",
+    "faults", "timings", "unresolved", "differences", "decided",
+]  # fmt: skip
+"""A table that a run, a comparison, a rating or a league may have, by the name of its file."""
+
+
+class Frames(Mapping[TableName, "pd.DataFrame"]):
+    """DataFrames by the names of their files; each is made when it is first read.
+
+    >>> import arena
+    >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+    >>> results.tables["verdicts"]["verdict"].tolist()
+    ['open']
+    """
+
+    def __init__(self, makers: dict[TableName, Callable[[], pd.DataFrame]]) -> None:
+        self.makers = makers
+        self._made: dict[TableName, pd.DataFrame] = {}
+
+    def __getitem__(self, name: TableName) -> pd.DataFrame:
+        """Return the table of this name."""
+        if name not in self._made:
+            self._made[name] = self.makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[TableName]:
+        """Yield the names."""
+        return iter(self.makers)
+
+    def __len__(self) -> int:
+        """Return how many tables there are."""
+        return len(self.makers)
+
+    def _ipython_key_completions_(self) -> list[TableName]:
+        return [*self]
+
+    def __repr__(self) -> str:
+        return f"<tables: {', '.join(self)}>"
 
 
 def is_known(cells: Cells) -> Flags:

@@ -81,7 +81,7 @@ def csv_writer(table: Columns | pd.DataFrame) -> Callable[[TextIO], object]:
         from arena.store.columns import Columns
 
         columns = Columns.of(table)
-        file.write(",".join(map(_cell, columns.names)) + "\n")
+        file.write(",".join(map(_cell, columns.cells)) + "\n")
         for start in range(0, len(columns), _AT_ONCE):
             some = columns.where(slice(start, start + _AT_ONCE))
             texts = [*map(_format_cells, some.cells.values(), some.lists())]

@@ -19,6 +19,7 @@ from arena.errors import InputError, naming, writing
 from arena.lanes.scratch import lock_folder
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
+from arena.store.table_columns import TABLES as OF_COUNTED
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
@@ -29,11 +30,7 @@ LEAD_PARTS = "lead_parts.csv"
 GAMES = "games.csv"
 WINS = ("wins", "takes", "cards")
 """The tables of arena.tables.win_tables.WinTables."""
-TABLES = (
-    *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("verdicts.csv", "faults.csv"),
-    *(f"{name}.csv" for name in WINS),
-)
+TABLES = (GAMES, "faults.csv", *(table.file for table in OF_COUNTED.values()))
 TIMINGS = "timings.csv"
 ANALYSIS = "analysis.csv"
 JUDGED = "analysis.sqlite"

@@ -16,7 +16,7 @@ from arena.lanes.faults import KINDS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.store.columns import Columns
+    from arena.store.columns import Columns, TableName
 
 Kind: TypeAlias = Literal[
     "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "seconds"
@@ -334,8 +334,8 @@ LEAGUE: Final = list_columns("""
     """)
 
 
-TABLES: Final[Mapping[str, TableColumns]] = {
-    one.file.removesuffix(".csv"): one
+TABLES: Final[Mapping[TableName, TableColumns]] = {
+    cast("TableName", one.file.removesuffix(".csv")): one
     for one in (STANDINGS, HEAD_TO_HEAD, WIN_TYPE_TABLE, VERDICTS, WINS, TAKES, CARDS)
 }
 """The tables that are made of counted games, by the names of their files."""

@@ -19,6 +19,7 @@ from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints, score_intervals
 from arena.statistics.letters import give_letters, give_ranks
+from arena.statistics.model import Flags
 from arena.statistics.verdicts import Verdict
 from arena.store.columns import Columns, match_rows
 from arena.store.counting import HALVES, Tallies
@@ -71,6 +72,7 @@ _WINS = tuple(f"{win_type}_wins" for win_type in WIN_TYPES)
 _COUNTED: Final = (*_TOTALS, *_WINS, *LOSS_COLUMNS.values(), "scored", "margin")
 _KEYS: Final = ("bot", "opponent", "seat")
 _ELO: Final = ("elo", "elo_low", "elo_high")
+_UNRATED: Final = (math.nan,) * 3
 _UNMET = Verdict(math.nan, math.nan, math.nan, math.nan, "open")
 
 
@@ -138,79 +140,41 @@ def _sum_pairs(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> Col
     return Columns.of_rows(["bot", "opponent", "pairs", "total", "squares"], rows)
 
 
-def list_standings(
-    sides: Sides, ratings: Mapping[str, Sequence[float | None]]
-) -> list[dict[str, Any]]:
-    """Return one row a bot, the strongest first; `ratings` are the cells of its Elo, by label.
+def make_standings(sides: Sides, field: Field, judged: Mapping[str, int], apart: Flags) -> Columns:
+    """Return one row a bot, the strongest first.
 
     Bots without a rating come last, in the order of their scores. Bots of equal Elo are in the
-    order of their labels, because the last bits of a fit are arbitrary. `mean_margin` is the mean
-    of own points less the opponent's over the games that were scored: those not won by City or
-    forfeit.
+    order of their labels, because the last bits of a fit are arbitrary. The interval of an unbeaten
+    bot has no upper end, and that of a winless bot no lower end. `mean_margin` is the mean of own
+    points less the opponent's over the games that were scored: those not won by City or forfeit.
+    `group` has letters: two bots share one unless they are `apart`, by their numbers in `judged`;
+    it is empty for bots that are not in this.
     """
-    table = tally(sides, ["bot"])
-    table["exact"] = table["score"]
-    table["score"] = table["score"].round(4)
-    means = table["margin"] / np.where(table["scored"], table["scored"], np.nan)
-    table["mean_margin"] = means.round(3)
-    rows = []
-    for cells in zip(*(column.tolist() for column in table.values()), strict=True):
-        row = dict(zip(table, _cells(cells), strict=True))
-        rows.append(row | dict(zip(_ELO, ratings.get(row["bot"], [None] * 3), strict=True)))
-    rows.sort(key=_place)
-    ranks = give_ranks([math.nan if row["elo"] is None else row["elo"] for row in rows])
-    return [row | {"rank": rank} for row, rank in zip(rows, ranks, strict=True)]
+    table = Columns(tally(sides, ["bot"]))
+    cells = [rating.cells for rating in field.ratings.values()]
+    known = dict(zip(field.labels, np.array(cells, float).reshape(-1, 3).round(1), strict=True))
+    ratings = np.array([known.get(label, _UNRATED) for label in table["bot"]]).reshape(-1, 3)
+    elo, scored = ratings[:, 0], np.where(table["scored"], table["scored"], np.nan)
+    table = table.put(
+        **dict(zip(_ELO, ratings.T, strict=True)),
+        mean_margin=(table["margin"] / scored).round(3),
+    ).ordered(np.isnan(elo), np.where(np.isnan(elo), -table["score"], -elo))
+    order = table["bot"].tolist()
+    rated = [label for label in order if label in judged]
+    places = [judged[label] for label in rated]
+    of_two = apart[np.ix_(places, places)]
+    letters = give_letters(len(rated), lambda *two: bool(of_two[two]))
+    groups = dict(zip(rated, letters, strict=True))
+    table = table.put(
+        rank=np.array(give_ranks(table["elo"].tolist()), np.int64),
+        score=table["score"].round(4),
+        group=np.array([groups.get(label) for label in order], object),
+    )
+    return Columns({name: table[name] for name in STANDINGS.names})
 
 
-def _cells(values: Iterable[Any]) -> list[Any]:
-    """Return values with None in the place of nan."""
-    return [None if value != value else value for value in values]
-
-
-def _place(row: Mapping[str, Any]) -> tuple[bool, float, str]:
-    """Return the key by which standings are sorted."""
-    elo = row["elo"]
-    return elo is None, -(row["exact"] if elo is None else elo), row["bot"]
-
-
-def rank_field(
-    sides: Sides, field: Field, judged: Sequence[str], verdicts: Sequence[Sequence[Any]]
-) -> list[dict[str, Any]]:
-    """Return the rows of standings.csv, with None in empty cells.
-
-    The interval of an unbeaten bot has no upper end, and that of a winless bot no lower end.
-    `group` has letters: two bots share one if they are not apart by the rows of `verdicts`. It is
-    empty for bots that are not in `judged`, which is the field or a part of it.
-    """
-    cells = np.array([rating.cells for rating in field.ratings.values()], float).reshape(-1, 3)
-    known = [*map(_cells, cells.round(1).tolist())]
-    rows = list_standings(sides, dict(zip(field.labels, known, strict=True)))
-    groups = group_bots([row["bot"] for row in rows], judged, verdicts)
-    grouped = [row | {"group": group} for row, group in zip(rows, groups, strict=True)]
-    return [{name: row[name] for name in STANDINGS.names} for row in grouped]
-
-
-def make_standings(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return the rows of standings.csv as a table."""
-    return STANDINGS.make([[row[name] for name in STANDINGS.names] for row in rows])
-
-
-def group_bots(
-    order: Sequence[str], judged: Sequence[str], verdicts: Iterable[Sequence[Any]]
-) -> list[str | None]:
-    """Return the letters of each bot in this order: two bots share one unless they are apart.
-
-    `verdicts` are the rows of verdicts.csv. The entry of a bot that was not judged is None.
-    """
-    found = {frozenset(row[:2]) for row in verdicts if row[-1] == "apart"}
-    rated = [label for label in order if label in {*judged}]
-    letters = give_letters(len(rated), lambda *two: frozenset(rated[n] for n in two) in found)
-    by_label = dict(zip(rated, letters, strict=True))
-    return [by_label.get(label) for label in order]
-
-
-def list_verdicts(judged: Field) -> list[tuple[Any, ...]]:
-    """Return one row of verdicts.csv for every two judged bots, those of the strongest bot first.
+def make_verdicts(judged: Field) -> Columns:
+    """Return one row for every two judged bots, those of the strongest bot first.
 
     The lead is empty if the two are in different connected components of the graph of games.
     """
@@ -222,11 +186,6 @@ def list_verdicts(judged: Field) -> list[tuple[Any, ...]]:
             lead, low, high, likely, word = found or _UNMET
             cells = (end if math.isfinite(end) else None for end in (lead, low, high))
             rows.append((bot, opponent, *cells, likely, word))
-    return rows
-
-
-def make_verdicts(rows: Sequence[tuple[Any, ...]]) -> Columns:
-    """Return the rows of verdicts.csv as a table."""
     return VERDICTS.make(rows)
 
 

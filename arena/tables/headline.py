@@ -32,7 +32,7 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.store.counting import Counts
-    from arena.tables.win_tables import Ranking, Tables
+    from arena.tables.win_tables import Tables
 
 _MOST_TIMES = 100  # times as many games: larger forecasts are not written
 RIVAL = 0.05
@@ -280,10 +280,10 @@ def _find_share(field: Field, label: str | None) -> Share | None:
 
 
 def headline_of(
-    tournament: Tournament, ranking: Ranking | Tables, counts: Counts, *, finished: bool
+    tournament: Tournament, tables: Tables, counts: Counts, *, finished: bool
 ) -> Headline:
     """Return the findings on the bots of a run other than a comparison."""
-    found, field = ranking.findings, ranking.judged
+    found, field = tables.findings, tables.judged
     unrated = find_unrated(tournament.pairings, counts.finished)
     out = sorted(find_out(tournament.pairings, counts.faults, tournament.max_faults))
     challengers = tournament.labels[: -tournament.panel] if tournament.panel else []
@@ -292,7 +292,7 @@ def headline_of(
         (len(found.misfits), found.tested),
         challengers[0] if len(challengers) == 1 and not tournament.stop else None,
         _describe_goal(tournament, counts, out, unrated) if finished else (),
-        [label for label in ranking.order if label not in field.numbers],
+        [label for label in tables.order if label not in field.numbers],
     )
 
 

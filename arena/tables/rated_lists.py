@@ -28,7 +28,7 @@ from arena.store.counting import HALVES, Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.store.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.headline import Headline, find_headline
-from arena.tables.win_tables import Tables, make_ranking, make_tables
+from arena.tables.win_tables import Tables
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchored, read_anchors
 
@@ -91,8 +91,7 @@ def rate_lists(
     pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
     counts, pairs = _count(games)
     how = {"even": all(one.even for one in lists), "looks": any(one.looks for one in lists)}
-    ranking = make_ranking(pairings, met, counts, read_anchors(anchor, met), **how)
-    tables = make_tables(pairings, counts, ranking)
+    tables = Tables(pairings, met, counts, read_anchors(anchor, met), **how)
     untyped = games[(games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)]
     if len(untyped):
         whose = {*untyped[["bot", "opponent"]].to_numpy().ravel()}
@@ -103,7 +102,7 @@ def rate_lists(
         )
         why = f"{len(untyped):,} of {len(games):,} have no win_type"
         notes.append(f"no table says how {who} were won: {why}")
-    tables = _blank(tables, untyped, games[games["margin"].isna()], games["seat"])
+    _blank(tables, untyped, games[games["margin"].isna()], games["seat"])
     return RatedLists(tables, counts, names, (pairs, len(games) - 2 * pairs), notes)
 
 
@@ -316,8 +315,8 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     return counts, int((ends != MISSING).all(axis=1).sum())
 
 
-def _blank(tables: Tables, untyped: pd.DataFrame, unscored: pd.DataFrame, seats: Any) -> Tables:
-    """Return tables with empty cells for what games of a bot lack: win types, margins, seats."""
+def _blank(tables: Tables, untyped: pd.DataFrame, unscored: pd.DataFrame, seats: Any) -> None:
+    """Empty the cells of tables for what games of a bot lack: win types, margins, seats."""
     types = *(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()
     changed: dict[str, Any] = {}
     for name in ("standings", "head_to_head", "win_types"):
@@ -337,4 +336,4 @@ def _blank(tables: Tables, untyped: pd.DataFrame, unscored: pd.DataFrame, seats:
         of_bots = WIN_TYPE_TABLE.frame(changed["win_types"]).groupby("bot", as_index=False)
         own_rows = of_bots.sum(min_count=1).assign(seat=math.nan)
         changed["win_types"] = Columns.of(own_rows[WIN_TYPE_TABLE.names])
-    return replace(tables, **changed)
+    vars(tables).update(changed)

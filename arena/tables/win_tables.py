@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,8 +14,8 @@ import numpy as np
 from arena.batch.replay import Ints
 from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import Field, describe_cycle, find_misfits, make_residuals
-from arena.statistics.model import is_equal
-from arena.store.columns import Columns
+from arena.statistics.model import Flags, is_equal
+from arena.store.columns import Columns, TableName
 from arena.store.counting import Counts
 from arena.store.table_columns import TABLES
 from arena.tables import counted
@@ -102,143 +104,132 @@ def count_pairs(counts: Counts, pairings: int) -> Ints:
     return pairs
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """What is known of the bots of a run without a table: what a terminal shows.
+class Tables:
+    """The tables of counted games by the names of their files; each is made when it is first read.
 
-    `rows` are those of standings.csv, with None in empty cells, and `verdicts` those of
-    verdicts.csv; `field` has the rated bots, `judged` those of them that have letters.
+    They come from what is made once: `sides` has the games of every two bots by seat and ending,
+    `field` the ratings of the bots and what goes with them, `judged` the bots that have letters.
+    Bots that have not played are left out. `how` are keyword arguments of `Field`, which say how
+    the games are rated.
     """
 
-    rows: Sequence[Mapping[str, Any]]
-    findings: Findings
-    judged: Field
-    field: Field
-    sides: counted.Sides
-    verdicts: Sequence[tuple[Any, ...]]
+    def __init__(
+        self,
+        pairings: Sequence[Pairing],
+        labels: Sequence[str],
+        counts: Counts,
+        anchors: Anchors = NO_ANCHORS,
+        max_faults: int = MAX_FAULTS,
+        **how: bool,
+    ) -> None:
+        self.pairings, self.counts, self.anchors = pairings, counts, anchors
+        self.max_faults, self.how = max_faults, how
+        met = {label for number in counts.met for label in pairings[number]}
+        self.met = [label for label in labels if label in met]
+        self.idle = [label for label in labels if met and label not in met]
+
+    @cached_property
+    def sides(self) -> counted.Sides:
+        """The games of every two bots."""
+        return counted.make_sides(self.pairings, self.counts.tallies)
+
+    @cached_property
+    def field(self) -> Field:
+        """The rated bots."""
+        return self._rate(self.anchors)
+
+    @cached_property
+    def judged(self) -> Field:
+        """The rated bots that are not out."""
+        out = find_out(self.pairings, self.counts.faults, self.max_faults)
+        return self._rate(NO_ANCHORS, out) if out else self.field
+
+    def _rate(self, anchors: Anchors, without: Collection[str] = ()) -> Field:
+        unrated = {*find_unrated(self.pairings, self.counts.finished), *without}
+        how: dict[str, Any] = {**self.how, "sequence": self.counts.sequence}
+        totals = self.counts.played.pair_totals
+        return Field(self.pairings, totals, self.met, unrated, anchors, **how)
+
+    def find_apart(self) -> Flags:
+        """Return which of every two judged bots, by number, are apart (n, n)."""
+        return self.judged.apart
+
+    def judge(self) -> Columns:
+        """Return the verdicts that the ratings give."""
+        return counted.make_verdicts(self.judged)
+
+    @cached_property
+    def standings(self) -> Columns:
+        """One row a bot, the strongest first."""
+        return counted.make_standings(
+            self.sides, self.field, self.judged.numbers, self.find_apart()
+        )
+
+    @cached_property
+    def head_to_head(self) -> Columns:
+        """One row for each ordered two bots that met."""
+        totals, residuals = self.counts.pair_totals, make_residuals(self.field)
+        return counted.make_head_to_head(self.sides, self.pairings, totals, residuals)
+
+    @cached_property
+    def win_types(self) -> Columns:
+        """One row for each bot and seat."""
+        return counted.make_win_types(self.sides)
+
+    @cached_property
+    def verdicts(self) -> Columns:
+        """One row for every two judged bots."""
+        return self.judge()
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What is reported beside the tables."""
+        field = self.field
+        return Findings(
+            self.anchors,
+            [label for label in self.anchors if label not in field.numbers],
+            seat_advantage(*self.counts.seats),
+            [sorted(group, key=field.in_order().index) for group in field.groups],
+            field.residuals.tested,
+            [
+                Misfit(bot, opponent, expected + residual, expected)
+                for bot, opponent, expected, residual in find_misfits(field)
+            ],
+            describe_cycle(field),
+            unbounded=[*starmap(Unbounded, field.unbounded())],
+            spread=field.fit.spread,
+            spread_counts=not is_equal(field.fit.model),
+            dependence=describe_dependence(field),
+            idle=self.idle,
+        )
+
+    def makers(self) -> dict[TableName, Callable[[], pd.DataFrame]]:
+        """Return what makes each table as a DataFrame, by its name."""
+
+        def make(name: TableName) -> pd.DataFrame:
+            return TABLES[name].frame(getattr(self, name))
+
+        return {name: partial(make, name) for name in TABLES if hasattr(type(self), name)}
 
     @property
     def order(self) -> list[str]:
         """The labels of the bots, the strongest first."""
-        return [row["bot"] for row in self.rows]
-
-
-@dataclass(frozen=True)
-class Tables:
-    """The tables of a run and what goes with them; `judged` are the bots that have letters."""
-
-    standings: Columns
-    head_to_head: Columns
-    win_types: Columns
-    verdicts: Columns
-    findings: Findings
-    judged: Field
-
-    @property
-    def order(self) -> list[str]:
-        """The labels of the bots, the strongest first."""
-        labels: list[str] = self.standings["bot"].tolist()
-        return labels
+        return [*self.standings["bot"]]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the standings, with None in empty cells."""
         return self.standings.dicts()
 
-    @property
-    def by_name(self) -> dict[str, Columns]:
-        """The tables by the names of their files."""
-        return {name: one for name, one in vars(self).items() if isinstance(one, Columns)}
 
-    def frame(self, name: str) -> pd.DataFrame:
-        """Return the table of this name as a DataFrame."""
-        return TABLES[name].frame(getattr(self, name))
-
-
-def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
-    """Return how the counted games of a tournament are rated, as keyword arguments of `Field`."""
-    return {"even": tournament.chooses_pairings, "looks": tournament.looks_again(counts.total)}
-
-
-def rank_bots(tournament: Tournament, counts: Counts) -> Ranking:
-    """Return the ranking of a tournament's counted games."""
+def how_rated(tournament: Tournament, counts: Counts) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of `Tables` for the counted games of a tournament."""
+    how = {"even": tournament.chooses_pairings, "looks": tournament.looks_again(counts.total)}
     anchors, faults = tournament.anchored, tournament.max_faults
-    how = how_rated(tournament, counts)
-    return make_ranking(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
+    return (tournament.pairings, tournament.labels, counts, anchors, faults), how
 
 
-def make_ranking(
-    pairings: Sequence[Pairing],
-    labels: Sequence[str],
-    counts: Counts,
-    anchors: Anchors = NO_ANCHORS,
-    max_faults: int = MAX_FAULTS,
-    **how: bool,
-) -> Ranking:
-    """Return the ranking of the counted games; bots that have not played are left out.
-
-    `how` are keyword arguments of `Field`, which say how the games are rated.
-    """
-    met = find_met(pairings, labels, counts)
-    idle = [label for label in labels if met and label not in met]
-    sides = counted.make_sides(pairings, counts.tallies)
-    field = make_field(pairings, met, counts, anchors, (), **how)
-    out = find_out(pairings, counts.faults, max_faults)
-    judged = make_field(pairings, met, counts, NO_ANCHORS, out, **how) if out else field
-    verdicts = counted.list_verdicts(judged)
-    standings = counted.rank_field(sides, field, judged.labels, verdicts)
-    findings = replace(_find(field, counts, anchors), idle=idle)
-    return Ranking(standings, findings, judged, field, sides, verdicts)
-
-
-def make_tables(pairings: Sequence[Pairing], counts: Counts, ranking: Ranking) -> Tables:
-    """Return the tables of the counted games, which have this ranking."""
-    sides, totals, residuals = ranking.sides, counts.pair_totals, make_residuals(ranking.field)
-    return Tables(
-        counted.make_standings(ranking.rows),
-        counted.make_head_to_head(sides, pairings, totals, residuals),
-        counted.make_win_types(sides),
-        counted.make_verdicts(ranking.verdicts),
-        ranking.findings,
-        ranking.judged,
-    )
-
-
-def find_met(pairings: Sequence[Pairing], labels: Sequence[str], counts: Counts) -> list[str]:
-    """Return the labels of the bots that have played."""
-    met = {label for number in counts.met for label in pairings[number]}
-    return [label for label in labels if label in met]
-
-
-def make_field(
-    pairings: Sequence[Pairing],
-    labels: Sequence[str],
-    counts: Counts,
-    anchors: Anchors = NO_ANCHORS,
-    without: Collection[str] = (),
-    **how: bool,
-) -> Field:
-    """Return the field of the bots with these labels, rated by the counted games."""
-    unrated = {*find_unrated(pairings, counts.finished), *without}
-    how_known: dict[str, Any] = {**how, "sequence": counts.sequence}
-    return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how_known)
-
-
-def _find(field: Field, counts: Counts, anchors: Anchors) -> Findings:
-    """Return the findings that are reported beside the tables."""
-    return Findings(
-        anchors,
-        [label for label in anchors if label not in field.numbers],
-        seat_advantage(*counts.seats),
-        [sorted(group, key=field.in_order().index) for group in field.groups],
-        field.residuals.tested,
-        [
-            Misfit(bot, opponent, expected + residual, expected)
-            for bot, opponent, expected, residual in find_misfits(field)
-        ],
-        describe_cycle(field),
-        unbounded=[Unbounded(label, record, *ends) for label, record, *ends in field.unbounded()],
-        spread=field.fit.spread,
-        spread_counts=not is_equal(field.fit.model),
-        dependence=describe_dependence(field),
-    )
+def rank_bots(tournament: Tournament, counts: Counts) -> Tables:
+    """Return the tables of a tournament's counted games."""
+    games, how = how_rated(tournament, counts)
+    return Tables(*games, **how)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena.differences.run_files import make_files
+from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.replays.html_page import frame as frame_of
@@ -380,7 +380,7 @@ def versions_page(folder: Path) -> Path:
     what = Tournament("compare", 1, 48, bots, STANDARD, panel=1)
     what = as_comparison(what, make_sprt(0, 10, 0.05, 0.05, 48))
     games = played(what)
-    made = make_report(what, games.store, make_files(what, games.store))
+    made = make_report(what, games.store, RunTables(what, games.store))
     games.store.close()
     return written(folder / "versions.html", to_html(made))
 

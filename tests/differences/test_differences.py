@@ -31,8 +31,8 @@ from arena.lanes.faults import Fault
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.sequential_test import PAIR_SCORES, bounds
 from arena.statistics.verdicts import Word
+from arena.store import table_columns
 from arena.store.store import Store
-from arena.tables.counted import make_verdicts
 from arena.tables.replayed_games import SOURCES
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.sprt_rounds import Evidence, Verdict
@@ -216,8 +216,8 @@ def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
     )
     before = [("new", "old", 1.0, -1.0, 2.0, 0.6, "open"), others]
     turned = ("old", "new", 9.0, -2.0, 20.0, 0.95, "leans")
-    assert judge_compared(make_verdicts(before), found).rows() == [turned, others]
-    assert judge_compared(make_verdicts(before[1:]), found).rows() == before[1:]
+    assert judge_compared(table_columns.VERDICTS.make(before), found).rows() == [turned, others]
+    assert judge_compared(table_columns.VERDICTS.make(before[1:]), found).rows() == before[1:]
 
 
 @pytest.mark.slow

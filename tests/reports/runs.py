@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
 
-from arena.differences.run_files import Files, make_files
+from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
@@ -116,14 +116,14 @@ def make_store(
     return store
 
 
-def report_of(tournament: Tournament, store: Store) -> tuple[Report, Files]:
+def report_of(tournament: Tournament, store: Store) -> tuple[Report, RunTables]:
     """Return the report of a run, and its files."""
-    files = make_files(tournament, store)
+    files = RunTables(tournament, store)
     return make_report(tournament, store, files), files
 
 
 def page_of(tournament: Tournament, store: Store) -> str:
     """Return report.html as the run writes it."""
     file = io.StringIO()
-    report_writers(tournament, store, make_files(tournament, store))["report.html"](file)
+    report_writers(tournament, store, RunTables(tournament, store))["report.html"](file)
     return file.getvalue()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from arena.differences.claims import read_path
-from arena.differences.run_files import make_files
+from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.replays.html_page import static
 from arena.reports.about import RunFacts
@@ -315,8 +315,8 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
 ) -> None:
     """The path ends where the test ended; the counts are those of the test."""
     what, games = compared
-    files = make_files(what, games.store)
-    comparison = files.tables.comparison
+    files = RunTables(what, games.store)
+    comparison = files.comparison
     assert comparison is not None
     path = read_path(what, comparison.stop, games.store, comparison.evidence.pairs)
     assert [look.pairs for look in path] == [*comparison.evidence.looks]
@@ -343,9 +343,9 @@ def test_the_bars_of_the_parts_are_the_rows_of_the_file(
 ) -> None:
     """Each with its number, and where it begins, ends and may lie; the stacked ones follow on."""
     what, games = compared
-    files = make_files(what, games.store)
+    files = RunTables(what, games.store)
     report = make_report(what, games.store, files)
-    rows = {(row["split"], row["part"]): row for row in plain_rows(files.lead_parts().table())}
+    rows = {(row["split"], row["part"]): row for row in plain_rows(files.lead_parts.table())}
     drawn = {one.name: one for one in report.charts() if isinstance(one, Rows)}
     for name, split, factor in (("ending", "ending", 100), ("by-round", "round", 1)):
         of_split = [row for (of, _), row in rows.items() if of == split]
@@ -368,8 +368,8 @@ def test_the_bars_of_the_parts_are_the_rows_of_the_file(
 def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
     """Those that are on the page."""
     what, games = compared
-    files = make_files(what, games.store)
-    if files.tables.comparison is None or files.tables.comparison.paired is None:
+    files = RunTables(what, games.store)
+    if files.comparison is None or files.comparison.paired is None:
         return
     report = make_report(what, games.store, files)
     table = table_of(report, "decided")

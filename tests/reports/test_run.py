@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 from markupsafe import escape
 
-from arena.differences.run_files import Files, make_files
+from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
 from arena.reports.blocks import (
     MOST_ROWS,
@@ -31,7 +31,9 @@ from arena.store import table_columns
 from arena.store.columns import Columns
 from arena.store.store import Store
 from arena.store.table_columns import (
+    HEAD_TO_HEAD,
     LEAGUE,
+    STANDINGS,
     TIMINGS,
     VERDICTS,
     WINS,
@@ -68,12 +70,12 @@ def store() -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def files(store: Store) -> Files:
-    return make_files(CUP, store)
+def files(store: Store) -> RunTables:
+    return RunTables(CUP, store)
 
 
 @pytest.fixture(scope="module")
-def report(store: Store, files: Files) -> Report:
+def report(store: Store, files: RunTables) -> Report:
     return make_report(CUP, store, files)
 
 
@@ -157,24 +159,24 @@ def test_a_page_is_small(bots: int, most: int) -> None:
 
 
 @pytest.mark.parametrize("columns", LISTED, ids=lambda columns: columns.file)
-def test_a_file_has_the_columns_of_the_list(columns: TableColumns, files: Files) -> None:
+def test_a_file_has_the_columns_of_the_list(columns: TableColumns, files: RunTables) -> None:
     """In this order, whatever code has made it."""
     text = io.StringIO()
     files.writers[columns.file](text)
     assert text.getvalue().split("\n", 1)[0].split(",") == columns.names
 
 
-def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> None:
+def test_the_standings_are_those_of_the_file(report: Report, files: RunTables) -> None:
     """Row by row; no column is a reading of the clock."""
     standings = table(report, "standings")
     names = [column.name for column in standings.columns]
-    expected = files.tables.frame("standings")[names].astype(object).to_numpy().tolist()
+    expected = STANDINGS.frame(files.standings)[names].astype(object).to_numpy().tolist()
     assert [list(row) for row in standings.rows] == expected
     assert not {"cpu_mean", "cpu_p99"} & {*names}
 
 
 @pytest.mark.slow
-def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
+def test_timings_add_the_time_per_decision(store: Store, files: RunTables) -> None:
     """To the standings, and a table with the slowest decisions first."""
     times = [("a", 9, 1e-3, 2e-3, 3e-3, 1e-3, 2e-3, 4e-3), ("b", 9, 1e-4, 2e-4, 9e-3, 1e-4, 1, 1)]
     clocks = [f"{clock}_{of}" for clock in ("cpu", "wall") for of in ("mean", "p99", "max")]
@@ -190,7 +192,7 @@ def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
 
 @pytest.mark.slow
 def test_the_last_line_says_where_the_time_of_the_processor_went(
-    store: Store, files: Files
+    store: Store, files: RunTables
 ) -> None:
     """It is a reading of a clock, so the report that a run writes does not have it."""
     line = str(Spending(1.0, 2.0, 3.0, 4.0))
@@ -205,15 +207,15 @@ def test_the_last_line_says_where_the_time_of_the_processor_went(
 
 
 def test_the_map_has_every_pairing_in_the_order_of_the_standings(
-    report: Report, files: Files
+    report: Report, files: RunTables
 ) -> None:
     """With score, interval, games and City wins; a misfit is marked beyond its shade."""
-    labels = [*files.tables.standings["bot"]]
+    labels = [*files.standings["bot"]]
     cells = score_map(report).cells
     assert score_map(report).labels == labels
     places = range(len(labels))
     assert [cell[:2] for cell in cells] == [(r, c) for r in places for c in places if r != c]
-    facts = files.tables.frame("head_to_head").set_index(["bot", "opponent"])
+    facts = HEAD_TO_HEAD.frame(files.head_to_head).set_index(["bot", "opponent"])
     for cell in cells:
         fact = facts.loc[labels[cell.row], labels[cell.column]]
         low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
@@ -244,9 +246,9 @@ def test_margins_count_every_game_that_was_decided_by_points(report: Report, sto
     assert [(row[0], row[2]) for row in rows] == [*series.points]
 
 
-def test_the_points_of_a_chart_are_those_of_the_file(report: Report, files: Files) -> None:
+def test_the_points_of_a_chart_are_those_of_the_file(report: Report, files: RunTables) -> None:
     """Of winners and losers at the end; and what it is worth to be ahead after each round."""
-    wins = WINS.frame(files.wins().wins)
+    wins = WINS.frame(files.won.wins)
     of_all = wins[wins["bot"].isna()].set_index(["round", "source"])
     rows = {row.name: row.marks for row in dots(report, "points-by-source").rows}
     assert len(rows) == 7
@@ -350,7 +352,7 @@ def test_a_page_has_no_more_rows_than_people_read() -> None:
     many = cup([f"bot{number:02}" for number in range(46)], 1)
     found, files = report_of(many, make_store(many))
     head_to_head = table(found, "head_to_head")
-    assert len(files.tables.head_to_head) == 2 * 1035
+    assert len(files.head_to_head) == 2 * 1035
     assert len(head_to_head.rows) == MOST_ROWS == 100
     assert head_to_head.note == "The first 100 of 1,035 rows; head_to_head.csv has all of them."
 
@@ -365,12 +367,14 @@ def test_a_row_has_its_text_its_number_and_its_link() -> None:
     assert second == '<tr><th scope="row">c<td data-v="0.5">50.0 %<td>8'
 
 
-def test_every_pairing_is_in_the_table_and_has_a_verdict_once(report: Report, files: Files) -> None:
+def test_every_pairing_is_in_the_table_and_has_a_verdict_once(
+    report: Report, files: RunTables
+) -> None:
     """With the wins of both; the map has both directions, and what is shown is never 0 or 1."""
-    facts = files.tables.frame("head_to_head").set_index(["bot", "opponent"])
+    facts = HEAD_TO_HEAD.frame(files.head_to_head).set_index(["bot", "opponent"])
     shown = table(report, "head_to_head")
     names = [column.name for column in shown.columns]
-    labels = [*files.tables.standings["bot"]]
+    labels = [*files.standings["bot"]]
     assert [row[:2] for row in shown.rows] == [*combinations(labels, 2)]
     for row in shown.rows:
         cells = dict(zip(names, row, strict=True))
@@ -378,8 +382,8 @@ def test_every_pairing_is_in_the_table_and_has_a_verdict_once(report: Report, fi
         assert cells["city_wins"] == facts.loc[row[0], row[1]]["city_wins"]
         assert cells["city_losses"] == theirs["city_wins"]
         assert cells["forfeits"] == theirs["forfeit_wins"]
-    labels = [*files.tables.standings["bot"]]
-    facts = files.tables.frame("verdicts").set_index(["bot", "opponent"])
+    labels = [*files.standings["bot"]]
+    facts = VERDICTS.frame(files.verdicts).set_index(["bot", "opponent"])
     for cell in score_map(report).cells:
         two = labels[cell.row], labels[cell.column]
         fact = facts.loc[two if two in facts.index else two[::-1]]
@@ -446,13 +450,9 @@ def test_every_form_of_run_has_a_report(form: str) -> None:
     if form.startswith("comparison"):
         assert not any(section.name == "standings" for section in made.sections)
     else:
-        assert len(table(made, "standings").rows) == len(files.tables.standings)
+        assert len(table(made, "standings").rows) == len(files.standings)
     if form == "comparison":
-        decided = (
-            files.tables.comparison
-            and files.tables.comparison.paired
-            and files.tables.comparison.paired.decided
-        )
+        decided = files.comparison and files.comparison.paired and files.comparison.paired.decided
         assert decided is not None
         reasons = [replay.reason for replay in made.replays() if "decided" in replay.reason]
         assert len(decided) == 0 or len(reasons) >= 2
@@ -482,7 +482,7 @@ def test_a_report_of_half_a_pair_or_without_a_take_says_so() -> None:
     assert [*_least_leads(margins)] == [(1, 1), (2, 2), (0, 4), (3, 4)]
 
 
-def test_a_report_begins_with_its_headline(report: Report, store: Store, files: Files) -> None:
+def test_a_report_begins_with_its_headline(report: Report, store: Store, files: RunTables) -> None:
     """One sentence; then what is behind it, what was played, the forfeits, and last the seat."""
     first, more, count, forfeits, seat = report.summary
     assert first.startswith("a is ")

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from arena.differences.comparison import find_compared
-from arena.differences.run_files import Files, make_files
+from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report, Section, Text
 from arena.reports.drawing import Mark, Row, Rows, draw, write_ticks
@@ -35,7 +35,7 @@ TWELVE = cup([f"bot_{letter}" for letter in "abcdefghijkl"], 4)
 
 
 @cache
-def report_of_twelve() -> tuple[Report, Files]:
+def report_of_twelve() -> tuple[Report, RunTables]:
     """Return the report of twelve bots, and their files: for reading."""
     return report_of(TWELVE, make_store(TWELVE))
 
@@ -61,7 +61,7 @@ def test_a_row_says_what_the_standings_say() -> None:
     """Rank, Elo and score; the parts of the bar are the games, wins first, and fill it."""
     report, files = report_of_twelve()
     rungs = ladder_of(report).rungs
-    rows = plain_rows(files.tables.standings)
+    rows = plain_rows(files.standings)
     assert [rung.bot for rung in rungs] == [row["bot"] for row in rows]
     for rung, row in zip(rungs, rows, strict=True):
         assert (rung.rank, rung.elo, rung.score) == (row["rank"], f"{row['elo']:.0f}", row["score"])
@@ -109,7 +109,7 @@ def test_a_rung_is_where_its_elo_is_with_losses_opposite_to_wins() -> None:
         assert lost == [kind for kind in reversed(ENDINGS) if kind in lost]
     report, files = report_of_twelve()
     ladder = ladder_of(report)
-    (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"].tolist()
+    (first, *_, last), elos = ladder.rungs, files.standings["elo"].tolist()
     wide = (ladder.ticks[1][0] - ladder.ticks[0][0]) / ladder.step
     assert int(ladder.ticks[1][1]) - int(ladder.ticks[0][1]) == ladder.step
     assert first.dot - last.dot == pytest.approx(wide * (elos[0] - elos[-1]), abs=0.1)
@@ -134,7 +134,7 @@ def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() 
     assert (task, command) == ("Challenge the stronger one", "arena compare ./my_bot.py a=uniform")
     undecided = cup(["a", "b", "c"], 20, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20))
     report, files = report_of(undecided, make_store(undecided))
-    found = files.tables.comparison
+    found = files.comparison
     assert found is not None
     further = find_compared(found).further_pairs
     assert report.opening
@@ -162,10 +162,10 @@ def test_the_top_is_the_least_one_that_is_apart_from_all_below() -> None:
     """Every two bots of which the sentence says so have that verdict."""
     four = cup(["a", "b", "c", "d"], 60)
     report, files = report_of(four, make_store(four))
-    found = headline_of(four, files.tables, files.counts, finished=True)
+    found = headline_of(four, files, files.counts, finished=True)
     apart = {
         (row["bot"], row["opponent"])
-        for row in plain_rows(files.tables.verdicts)
+        for row in plain_rows(files.verdicts)
         if row["verdict"] == "apart"
     }
     splits = [
@@ -187,7 +187,7 @@ def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None
     report, files = report_of(three, make_store(three, faults=places))
     assert report.opening
     (one,) = report.opening.forfeiting
-    forfeits = files.tables.frame("standings").set_index("bot").loc["a", "forfeits"]
+    forfeits = STANDINGS.frame(files.standings).set_index("bot").loc["a", "forfeits"]
     assert one.bot == "a"
     assert one.said == f"forfeits {forfeits} of 80 games: timeout: no answer in 2 s"
     assert one.link in {replay.id for replay in report.replays()}
@@ -204,7 +204,7 @@ def test_an_end_that_is_not_known_is_at_the_edge() -> None:
     """A bot that won every game has no upper end: its line leaves the chart."""
     two = cup(["a", "b"], 6)
     report, files = report_of(two, make_store(two))
-    standings = files.tables.standings
+    standings = files.standings
     assert ladder_of(report).rungs[0].high < 100
     standings["elo_high"][0] = math.nan
     made = make_report(two, make_store(two), files)
@@ -215,7 +215,7 @@ def test_what_to_do_next_is_a_command_that_names_the_bots() -> None:
     """Two that are not apart are compared, else the first one is challenged."""
     run = cup(["a", "b"], 2)
     _, files = report_of(run, make_store(run))
-    found = headline_of(run, files.tables, files.counts, finished=True)
+    found = headline_of(run, files, files.counts, finished=True)
     top = found.top
     assert top
     two = f"{top.bot}=uniform {top.second}=uniform"
@@ -314,21 +314,21 @@ CUP = cup(["a", "b", "c"], pairs=10)
 
 
 @pytest.fixture(scope="module")
-def files() -> Files:
-    return make_files(CUP, make_store(CUP))
+def files() -> RunTables:
+    return RunTables(CUP, make_store(CUP))
 
 
-def figures(files: Files, timings: Columns | None = None) -> list[dict[str, object]]:
+def figures(files: RunTables, timings: Columns | None = None) -> list[dict[str, object]]:
     """Return the rows of the table by the names of their columns."""
-    section = bots_section(files.tables.standings, files.wins().takes, timings, JudgedTables())
+    section = bots_section(files.standings, files.won.takes, timings, JudgedTables())
     (table,) = section.blocks
     names = [column.name for column in table.columns]  # type: ignore[union-attr]
     return [dict(zip(names, row, strict=True)) for row in table.rows]  # type: ignore[union-attr]
 
 
-def test_every_bot_has_a_row_of_key_figures(files: Files) -> None:
+def test_every_bot_has_a_row_of_key_figures(files: RunTables) -> None:
     """In the order of the standings; a bot without a measured time has an empty cell."""
-    standings, takes = files.tables.frame("standings"), TAKES.frame(files.wins().takes)
+    standings, takes = STANDINGS.frame(files.standings), TAKES.frame(files.won.takes)
     rows = figures(files)
     assert [row["bot"] for row in rows] == standings["bot"].tolist()
     for row, bot in zip(rows, standings.itertuples(), strict=True):

@@ -19,7 +19,7 @@ import pytest
 
 import arena
 from arena.addons.rl.exact import Exact
-from arena.differences.run_files import make_files
+from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
@@ -129,7 +129,7 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
     found = {}
     with closing(Store(None)) as store:
         run(tournament, HERE, shown=QUIET, store=store)
-        writers = make_files(tournament, store).writers
+        writers = RunTables(tournament, store).writers
         for name in TABLES:
             file = io.StringIO()
             writers[f"{name}.csv"](file)

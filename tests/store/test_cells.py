@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.differences.run_files import make_files, timings_writer
+from arena.differences.run_files import RunTables, timings_writer
 from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     timing = Timing()
     timing.wall.add(0.5)
     timing.cpu.add(0.25)
-    writers = dict(make_files(TOURNAMENT, store).writers)
+    writers = dict(RunTables(TOURNAMENT, store).writers)
     writers["timings.csv"] = timings_writer(dict.fromkeys(LABELS, timing), LABELS)
     RunFolder(path).write(writers)
     rows = fault_rows(store.all_forfeits(TOURNAMENT.pairings), replay_commands(TOURNAMENT))

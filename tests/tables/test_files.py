@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 
-from arena.differences.run_files import make_files, timings_writer
+from arena.differences.run_files import RunTables, timings_writer
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
@@ -31,7 +31,7 @@ def test_every_file_has_a_writer_of_its_own() -> None:
     tournament = Tournament("cup", 7, 1, bots, STANDARD, Limits())
     store = Store(None)
     store.add(Played(Chunk(0, 0, 1), RESULTS, {}, 1.0))
-    files = make_files(tournament, store)
+    files = RunTables(tournament, store)
     assert set(files.writers) == {MANIFEST, INDEX, *TABLES}
     texts = {}
     for name, write in files.writers.items():
@@ -50,7 +50,7 @@ def test_every_file_has_a_writer_of_its_own() -> None:
         "verdicts.csv": (["bot", "opponent", "lead"], 1),
         "faults.csv": (["game", "bot", "kind"], 1),
     }
-    assert list(files.tables.standings["bot"]) == [
+    assert list(files.standings["bot"]) == [
         line.split(",")[1] for line in texts["standings.csv"][1:]
     ]
 

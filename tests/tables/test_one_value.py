@@ -197,8 +197,8 @@ def test_a_number_is_one_in_its_five_places(name: str, tmp_path: Path) -> None:
         "markdown": read(markdown_rows(report.markdown())),
         "sentence": read_text(report.markdown(), compared),
     }
-    if results._tables.comparison:
-        comparison = Comparison(results._tables.comparison, results)
+    if results._made.comparison:
+        comparison = Comparison(results._made.comparison, results)
         one = comparison.document()
         ends = {f"lead{end}": one[f"elo{end}"] for end in ("", "_low", "_high")}
         places["json"] = read([{"bot": one["new"], "opponent": one["old"], **ends}])

@@ -10,7 +10,7 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from arena.differences.run_files import make_files
+from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
@@ -34,7 +34,7 @@ def files_of(tournament: Tournament, chunks: list[Played]) -> dict[str, str]:
     store, texts = Store(None), {}
     for played in chunks:
         store.add(played)
-    for name, write in make_files(tournament, store).writers.items():
+    for name, write in RunTables(tournament, store).writers.items():
         file = io.StringIO()
         write(file)
         texts[name] = file.getvalue()

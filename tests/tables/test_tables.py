@@ -72,13 +72,11 @@ def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) 
 
 
 def rank(sides: counted.Sides, field: Field) -> pd.DataFrame:
-    verdicts = counted.list_verdicts(field)
-    rows = counted.rank_field(sides, field, field.labels, verdicts)
-    return STANDINGS.frame(counted.make_standings(rows))
+    return STANDINGS.frame(counted.make_standings(sides, field, field.numbers, field.apart))
 
 
 def verdicts_of(field: Field) -> pd.DataFrame:
-    return VERDICTS.frame(counted.make_verdicts(counted.list_verdicts(field)))
+    return VERDICTS.frame(counted.make_verdicts(field))
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:

@@ -36,8 +36,7 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
     sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels, unrated)
-    rows = counted.rank_field(sides, field, field.labels, counted.list_verdicts(field))
-    return STANDINGS.frame(counted.make_standings(rows))
+    return STANDINGS.frame(counted.make_standings(sides, field, field.numbers, field.apart))
 
 
 A_B = games([0, 0, 1, 0])

@@ -15,7 +15,7 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.store.manifest import manifest_text, read_tournament
-from arena.tournament import schedule
+from arena.tournament import fixed_deals
 from arena.tournament.fixed_deals import read_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.stop import make_sprt
@@ -84,10 +84,10 @@ def test_a_file_must_have_some_deals_and_not_too_many(
     with pytest.raises(InputError, match="No such file"):
         read_deals(str(tmp_path / "none"), STANDARD)
     path.write_text(BOOK)
-    monkeypatch.setattr(schedule, "MOST_DEALS", 2)
+    monkeypatch.setattr(fixed_deals, "MOST_DEALS", 2)
     with pytest.raises(InputError, match="3 deals; expected 1 to 2"):
         read_deals(str(path), STANDARD)
-    monkeypatch.setattr(schedule, "_MOST_BYTES", 50)
+    monkeypatch.setattr(fixed_deals, "_MOST_BYTES", 50)
     with pytest.raises(InputError, match="larger than 50 bytes"):
         read_deals(str(path), STANDARD)
 

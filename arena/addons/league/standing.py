@@ -12,6 +12,8 @@ from arena.addons.league.league_settings import new_settings
 from arena.addons.league.shown import Standing, history, standings
 from arena.executors.log import NORMAL, QUIET
 from arena.library.request import Location, find_venue, folder_path, takes
+from arena.store.columns import Frames
+from arena.store.table_columns import LEAGUE
 from arena.tournament.config_keys import VenueKeys
 
 if TYPE_CHECKING:
@@ -80,12 +82,20 @@ makes one
             return found[:3] if found else None
 
     @property
+    def tables(self) -> Frames:
+        """The tables of the league as it is now: its standings."""
+        return Frames({"standings": self._list_standings})
+
+    @property
     def standings(self) -> pd.DataFrame:
         """One row a bot, the strongest first; the columns are those of `arena league show`."""
-        import pandas as pd
+        return self.tables["standings"]
 
+    def _list_standings(self) -> pd.DataFrame:
         with self._open() as opened:
-            return pd.DataFrame(standings(opened), columns=[*Standing._fields])
+            rows = [one._asdict() for one in standings(opened)]
+        made = LEAGUE.frame([[row[name] for name in LEAGUE.names] for row in rows])
+        return made.assign(beats=[row["beats"] for row in rows])[[*Standing._fields]]
 
     def ratings(self, name: str) -> pd.DataFrame:
         """Return the ratings of all versions of a name after the rounds that they played in.

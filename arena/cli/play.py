@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,6 @@ from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
     from arena.runs.run import Outcome, Playing
-    from arena.tournament.config_keys import Venue
     from arena.tournament.tournament import Tournament
 
 _PAIRS = 100
@@ -130,28 +129,12 @@ def _play(
     """Play a tournament, and print its result; `place` is the config that it comes from."""
     quiet, as_json = options["quiet"], options["as_json"]
     how, problems = prepare(tournament, how, options, place)
-    if not (quiet or as_json):
-        say(*_announce(tournament, how.venue), err=True)
     with stoppable(how.out):
         outcome = how.play(tournament)
     if as_json:
         print_json(outcome.document(tournament.name, how.out, problems))
     else:
         print_report(outcome, tournament, how.out, quiet=quiet)
-
-
-def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
-    """Yield how long a tournament takes at most, if limits were given."""
-    from arena.lanes.limits import Limits
-
-    if venue.kind != "local" or tournament.limits == Limits():
-        return
-    from arena.runs.progress_bar import format_duration
-    from arena.threads import count_cores
-    from arena.tournament.tournament import longest_seconds
-
-    most = format_duration(longest_seconds(tournament, venue.workers or count_cores()))
-    yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"
 
 
 @click.command()

@@ -143,8 +143,10 @@ class SprtResult(NamedTuple):
         evidence, elo, stop = self.evidence, self.elo, self.stop
         low, high = evidence.ends
         yield self.statement
-        interval = f"95 % interval {write_ends(elo.low, elo.high, '.1f')}"
-        yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
+        interval = (
+            f"95 % interval {write_ends(elo.low, elo.high, '.1f')} (corrected for early stopping)"
+        )
+        yield f"Elo difference {signed(elo.value, '+.1f')}, {interval}"
         by_value = zip(evidence.values, evidence.counts, strict=True)
         seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
         pairs = counted(evidence.pairs, "pair")

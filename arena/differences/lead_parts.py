@@ -154,7 +154,7 @@ def make_lead_parts(
 ) -> LeadParts:
     """Return the parts of the lead of the first bot of a comparison over the second one.
 
-    `lead` is that in the score (-1 to 1), adjusted for stopping. Opponents that are `out` do not
+    `lead` is that in the score (-1 to 1), as the test gives it. Opponents that are `out` do not
     count, and games are replayed up to 100,000 pairs.
     """
     deals = [one for one in _read_deals(tournament, store, out) if len(one.new.pair)]

@@ -128,7 +128,7 @@ def make_differences(games: pd.DataFrame, total: Estimate | None = None) -> pd.D
     """Return the lead of the new version in total and by part, with intervals by deal.
 
     `games` has the columns of `PairedGame`; `total` is the lead in all where a test gave it: its
-    interval and its Elo are adjusted for stopping. `new` and `old` are shares of
+    interval and its Elo are corrected for early stopping. `new` and `old` are shares of
     games, won for `won_by` and lost for `lost_by`, and `difference` is the one less the other as
     they stand there. `error` is the standard error of the difference; of the total it is that on
     the side of 0. Rows without a difference of strength have no Elo. Without a game there is no

@@ -189,7 +189,7 @@ class Comparison:
 
     @property
     def elo(self) -> float:
-        """The lead in Elo points, adjusted for stopping."""
+        """The lead in Elo points, corrected for early stopping."""
         return self._found.elo.value
 
     @property

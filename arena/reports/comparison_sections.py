@@ -89,8 +89,8 @@ def _ending(comparison: SprtResult, parts: LeadParts) -> Section:
     who = f"the score of {comparison.new} less that of {comparison.old}"
     meaning = (
         f"Each bar is a part of {who}: games won less games lost, by how they ended. It begins "
-        "where the one above ends, so that all add up to the last one, whose interval is adjusted "
-        f"for stopping.{_PALE}"
+        "where the one above ends, so that all add up to the last one, whose interval is corrected "
+        f"for early stopping.{_PALE}"
     )
     chart = _chart(ENDING, "The lead by how games ended", meaning, _SCORE, size="full")
     return Section(ENDING, title, [draw_parts(chart, rows, 100, stacked=True)], "How games ended")
@@ -114,8 +114,8 @@ def _name_most(parts: Sequence[Part], named: str, whole: str) -> str:
     if most := find_most(parts):
         return f"Most of {whole} comes from {named.format(most.part)}"
     if sure := [part.part for part in parts if part.sure]:
-        return f"Sure parts of {whole}: {named.format(name_some(sure))}"
-    return f"No part of {whole} is sure"
+        return f"Significant parts of {whole}: {named.format(name_some(sure))}"
+    return f"No part of {whole} is significant"
 
 
 def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) -> Section:

@@ -320,7 +320,7 @@ LEAGUE: Final = list_columns("""
     rank | Rank | count? | Its place among the active ones; empty before its first games.
     version | Version | count | Of the bytes that were submitted under the name.
     owner | Owner | text | Who submitted it.
-    elo | Elo | elo | By all pairs ever played; the panel's mean is fixed.
+    elo | Elo | elo | By all pairs ever played; the mean of the arena's own bots is fixed.
     elo_low | Elo | elo | The 95 % interval, which includes who was met.
     elo_high | Elo | elo
     group | Group | code | Bots with a common letter were not told apart.
@@ -340,7 +340,7 @@ TABLES: Final[Mapping[TableName, TableColumns]] = {
 }
 """The tables that are made of counted games, by the names of their files."""
 
-_DEAL_END: Final = "The 95 % interval by deals; that of the first row is adjusted for stopping."
+_DEAL_END: Final = "The 95 % interval by deals, in the first row corrected for early stopping."
 DIFFERENCES: Final = list_columns(f"""
     differences.csv
     part | Part | text | What the row counts: all games, or those of one sort.
@@ -377,7 +377,7 @@ LEAD_PARTS: Final = list_columns("""
     old | Old | number | The same of the old bot.
     lead | Lead | number | New less old.
     lead_low lead_high | Lead | number | The 95 % interval by deals; that of the whole score is \
-        adjusted for stopping.
+        corrected for early stopping.
     sure | Sure | text | Whether the lead is significant when all parts are looked at together; \
         empty if that was not asked.
     """)

@@ -216,10 +216,9 @@ class Findings:
         if self.misfits:
             worst = self.misfits[0]
             yield (
-                f"{len(self.misfits)} of {counted(self.tested, 'pairing')} "
-                f"{'is' if len(self.misfits) == 1 else 'are'} not as the Elo says, most "
-                f"of all {worst.bot} - {worst.opponent}: "
-                f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
+                f"Elo does not explain {len(self.misfits)} of {counted(self.tested, 'pairing')}, "
+                f"least of all {worst.bot} - {worst.opponent}: "
+                f"{100 * worst.score:.1f} %, where it expects {100 * worst.expected:.1f} %"
             )
         if self.cycle:
             beats = " beats ".join(self.cycle)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from arena.tables.win_tables import Tables
 
 _MOST_TIMES = 100  # times as many games: larger forecasts are not written
+_LEAST_TIMES = 2  # a forecast without an upper end says something from here on
 RIVAL = 0.05
 """The least probability of being the strongest with which a rival of the first bot is named."""
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
@@ -127,7 +128,7 @@ class Headline:
         if self.goal:
             yield _join_goal(self.goal)
         if self.misfits:
-            yield f"Not as Elo says: {self.misfits:,} of {counted(self.tested, 'pairing')}."
+            yield f"Elo does not explain {self.misfits:,} of {counted(self.tested, 'pairing')}."
         if self.left_out:
             its = "its" if len(self.left_out) == 1 else "their"
             yield f"Left out, because of faults in {its} games: {name_some(self.left_out)}."
@@ -187,22 +188,25 @@ def _say_top(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
     lead, likely = write_lead(Estimate(*top.verdict[:3])), write_chance(top.verdict.likely)
     yield f"{top.bot} leads {top.second} by {lead}, probability {likely}."
     if is_costed and top.times and not top.apart:
-        yield _say_times(top.times)
+        yield from _say_times(*top.times)
 
 
-def _say_times(times: tuple[float, float]) -> str:
-    """Return a forecast of how many times as many games are needed, as a sentence.
+def _say_times(low: float, high: float) -> Iterator[str]:
+    """Yield a forecast of how many times as many games are needed, if it says anything.
 
-    >>> _say_times((1.234, 17.8))
-    'With 90 % probability 1.2 to 18 times as many games tell these two apart.'
+    >>> [*_say_times(1.234, 17.8)]
+    ['With 90 % probability it takes 1.2 to 18 times as many games to tell these two apart.']
+    >>> [*_say_times(3, 250)], [*_say_times(1.2, 250)]
+    (['It takes at least 3 times as many games to tell these two apart.'], [])
     """
-    low, high = (f"{float(f'{one:.2g}'):g}" for one in times)
-    named = f"{low} to {high}"
-    if times[1] > _MOST_TIMES:
-        named = f"{low} to more than {_MOST_TIMES}"
-    if times[0] > _MOST_TIMES:
-        named = f"more than {_MOST_TIMES}"
-    return f"With 90 % probability {named} times as many games tell these two apart."
+    ends = [f"{float(f'{one:.2g}'):g}" for one in (low, min(high, _MOST_TIMES))]
+    if high <= _MOST_TIMES:
+        said = f"With 90 % probability it takes {' to '.join(ends)}"
+    elif low >= _LEAST_TIMES:
+        said = f"It takes at least {ends[0] if low <= _MOST_TIMES else _MOST_TIMES}"
+    else:
+        return
+    yield f"{said} times as many games to tell these two apart."
 
 
 def _join_goal(lines: Sequence[str]) -> str:

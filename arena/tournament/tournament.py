@@ -14,7 +14,7 @@ import msgspec
 
 from arena.entries.entry import Entry
 from arena.errors import InputError, counted, naming
-from arena.lanes.limits import MOST_WAITING, Limits
+from arena.lanes.limits import Limits
 from arena.statistics.counts import Anchors
 from arena.tournament.config_keys import MAX_FAULTS, MOST_PAIRS, Pairs, Positive, Rounds, Seed
 from arena.tournament.schedule import Fixture, Meeting, Pairing, gauntlet, round_robin
@@ -322,24 +322,3 @@ class Tournament:
             values["meetings"] = [[[*one] for one in of_one] for of_one in self.meetings]
         told: dict[str, Any] = msgspec.to_builtins(values)
         return told | {"bots": bots, "versions": versions()}
-
-
-_PLAYED_TWICE = 2  # a game with a late answer is repeated once
-_TRIES = 6  # of a game in which a bot's process ends, and of starting it
-
-
-def longest_seconds(tournament: Tournament, workers: int) -> float:
-    """Return the longest time of a tournament in seconds, if each worker has a processor.
-
-    It assumes that every bot uses all its time: in each game, for each turn that it waits, for the
-    sleep allowed in a run, and for its faults until it is out. On a machine that is busy with other
-    work it can take ten times as long.
-    """
-    limits = tournament.limits
-    decisions = tournament.rules.game_plies / 2
-    thinks = min(decisions * limits.decision, limits.game or math.inf)
-    waits = decisions * MOST_WAITING
-    of_games = 2 * tournament.games * _PLAYED_TWICE * (thinks + waits) / workers
-    of_a_fault = _TRIES * (thinks + limits.start)
-    of_a_bot = limits.budget().seconds + tournament.max_faults * of_a_fault
-    return of_games + len(tournament.entries) * of_a_bot

@@ -51,7 +51,7 @@ EXHIBITS: Final = (
     Exhibit(
         "A round robin",
         "Four bots, every one against every other one: standings, pairings, key figures, how games "
-        "were won, and replays of the games that tell most.",
+        "were won, and replays of the games worth a look.",
         ("arena run quickstart --pairs 200 --quiet --out results/cup",),
         "results/cup/report.html",
     ),

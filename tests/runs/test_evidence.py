@@ -24,7 +24,7 @@ from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits, Strikes, find_out
-from arena.tournament.tournament import Tournament, longest_seconds
+from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent
 from tests import markdown
@@ -99,20 +99,6 @@ def test_one_fault_of_this_kind_is_enough_to_be_out() -> None:
     assert strikes.take_due() == [Forfeits(0, 2, 6, 1)]
     assert find_out(AB, [Faults(0, 1, "idle", 1)], max_faults=10) == {"b"}
     assert find_out(AB, [Faults(0, 1, "timeout", 1)], max_faults=10) == set()
-
-
-def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
-    """Worked out by hand: 24 decisions a game for each bot."""
-    bots = [resolve("uniform"), resolve("greedy")]
-    limits = Limits(decision=1.0, game=10.0, start=5.0, idle=7.0)
-    tournament = Tournament("long", 0, 50, bots, STANDARD, limits, max_faults=2)
-    # 100 games, each perhaps twice, of two bots that think for 10 s and wait for 2.4 s
-    of_games = 100 * 2 * 2 * 12.4
-    # 7 s idle, and two faults, each perhaps tried six times
-    of_a_bot = 7 + 2 * 6 * 15
-    assert longest_seconds(tournament, 2) == of_games / 2 + 2 * of_a_bot
-    without = Tournament("long", 0, 50, bots, STANDARD, Limits(decision=0.5), max_faults=2)
-    assert longest_seconds(without, 1) == 100 * 4 * (12 + 2.4) + 2 * (10 + 2 * 6 * 22)
 
 
 RAISES = """

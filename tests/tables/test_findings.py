@@ -27,8 +27,8 @@ def test_each_finding_is_a_line() -> None:
     found = replace(NOTHING, seat=SEAT, tested=15, misfits=[MISFIT] * 4, cycle=[*"abca"])
     assert [*found.lines()] == [
         "seat 0 scores 51.3 % (50.2..52.4): +9 Elo (1..17)",
-        "4 of 15 pairings are not as the Elo says, most of all uniform - denier: 15.7 %,",
-        "  and it says 6.7 %",
+        "Elo does not explain 4 of 15 pairings, least of all uniform - denier: 15.7 %,",
+        "  where it expects 6.7 %",
         "a cycle: a beats b beats c beats a",
     ]
 

@@ -55,12 +55,13 @@ def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     assert said == "a is stronger than b."
     assert lead.startswith("a leads b by +186 Elo (")
     assert lead.endswith("..246), probability above 99.9 %.")
-    said, lead, more = headline_of({("a", "b"): (2, 0, 20, 0, 9)}).sentences()
+    said, lead, *more = headline_of({("a", "b"): (2, 0, 20, 0, 9)}).sentences()
     assert said == "a is probably stronger than b, but not surely."
     assert lead.startswith("a leads b by +77 Elo (")
-    assert more.endswith(" times as many games tell these two apart.")
-    said, lead, _ = headline_of({("a", "b"): EVEN}).sentences()
+    assert not more  # from 1 to more than 100 times as many games
+    said, lead, *more = headline_of({("a", "b"): EVEN}).sentences()
     assert said == "b and a are not told apart."
+    assert all(one.endswith(" times as many games to tell these two apart.") for one in more)
     assert lead.startswith("b leads a by +4 Elo (-")
 
 
@@ -169,7 +170,7 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
     lead = "a leads b by +77 Elo (61..93), probability above 99.9 %."
     strongest = "a is the strongest, told apart from both others."
     assert " ".join(HEADLINE.sentences()) == (
-        f"{strongest} {lead} Apart: all neighbours. Not as Elo says: 4 of 6 pairings."
+        f"{strongest} {lead} Apart: all neighbours. Elo does not explain 4 of 6 pairings."
     )
     goal = ["not resolved after 9 pairs, with 5 at most in a pairing:", "  x", "  y"]
     share = Share("c", 2, Estimate(0.5, 0.4, 0.6))
@@ -202,8 +203,12 @@ def test_the_cost_of_an_answer_is_said_as_a_range() -> None:
     """More than a hundred times as many games are not counted; a run with a goal says its own."""
     top = HEADLINE.top
     assert top
-    for times, words in (((1.0, 2.34), "1 to 2.3"), ((3.0, math.inf), "3 to more than 100")):
+    for times, words in (
+        ((1.0, 2.34), "With 90 % probability it takes 1 to 2.3"),
+        ((3.0, math.inf), "It takes at least 3"),
+        ((300.0, math.inf), "It takes at least 100"),
+    ):
         said = [*replace(HEADLINE, top=top._replace(apart=False, times=times)).sentences()]
-        assert said[3] == f"With 90 % probability {words} times as many games tell these two apart."
+        assert said[3] == f"{words} times as many games to tell these two apart."
     goal = replace(HEADLINE, top=top._replace(apart=False, times=(1.0, 2.0)), goal=["open: x"])
     assert not any("as many games" in text for text in goal.sentences())

@@ -68,7 +68,7 @@ def find_change(games: Games, new: Version, old: Version) -> Change | None:
     return Change(old, compare_means(strata).estimate, pairs, len(strata))
 
 
-_HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
+_HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'pairs':>7}  group"
 _MOST_NAME = 24
 _MOST_LETTERS = 8
 _WIDTH = 80
@@ -198,7 +198,7 @@ def format_standings(found: Sequence[Standing], place: str) -> Iterator[str]:
         line = f"{one.rank or '-':>4}  {write_title(f'{one.bot} {one.version}')} "
         if one.elo is not None:
             group = letters.shorten(one.group, _MOST_LETTERS) if one.group else ""
-            line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
+            line += f"{one.elo:>6.0f} {interval:>13} {one.pairs:>7,}  {group}"
         yield line.rstrip()
         if one.note:
             yield f"      {one.note}"
@@ -209,7 +209,6 @@ def format_standings(found: Sequence[Standing], place: str) -> Iterator[str]:
 def format_summary(league: League) -> Iterator[str]:
     """Yield the standings, and the notes below them, for a terminal of 80 columns."""
     yield from format_standings(standings(league), str(league.folder))
-    yield "shrunk: the Elo drawn to the mean, the more the less is known of the bot"
     yield "without a rank: the arena's own bots, the scale, and those not rated yet"
     for text in describe_spread(league):
         yield from textwrap.wrap(text, _WIDTH)

@@ -42,7 +42,7 @@ def test_a_league_from_its_beginning(club: Arena) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:2] == ["round 1: 600 games", "round 2: 100 games"]
-    assert lines[2].split() == ["rank", "bot", "elo", "95", "%", "shrunk", "pairs", "group"]
+    assert lines[2].split() == ["rank", "bot", "elo", "95", "%", "pairs", "group"]
     assert lines[3].split()[:3] == ["1", "patient", "1"]
     assert max(map(len, lines)) <= 80
     shown = club("league", "show", "club").stdout.splitlines()

@@ -28,7 +28,7 @@ from arena.addons.table.table_server import make_server as make_table
 from arena.entries.resolve import resolve
 from arena.errors import escape
 from arena.reports.blocks import (
-    MOST_ROWS,
+    MOST_WRITTEN,
     Cell,
     Code,
     Replay,
@@ -431,10 +431,10 @@ def test_long_tables_are_cut_and_say_so_but_for_the_glossary() -> None:
     """The note of the table comes after it; a table without rows is left out."""
     rows = [(f"b{number}", number) for number in range(1234)]
     written = to_markdown(table_of(rows, BOT, GAMES, note="games.csv has all."))
-    assert len(cells(written)) == MOST_ROWS + 1
-    assert f"The first {MOST_ROWS} of 1,234 rows.\n\ngames.csv has all.\n" in written
+    assert len(cells(written)) == MOST_WRITTEN + 1
+    assert f"The first {MOST_WRITTEN} of 1,234 rows.\n\ngames.csv has all.\n" in written
     assert "Bots" not in to_markdown(table_of([], BOT, GAMES))
-    rows = [(f"figure {number}", number) for number in range(MOST_ROWS + 9)]
+    rows = [(f"figure {number}", number) for number in range(MOST_WRITTEN + 9)]
     written = to_markdown(make_report(Table("glossary", "Figures", (BOT, GAMES), rows)))
     assert len(cells(written)) == 1 + len(rows)
     assert "The first" not in written

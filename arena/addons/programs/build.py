@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,29 +18,19 @@ from arena.entries.identity import COPY, hash_command
 from arena.entries.needs import why_hidden
 from arena.entries.program import SYSTEM
 from arena.entries.syntax import open_zip
-from arena.errors import InputError, escape
+from arena.errors import InputError, naming
 from arena.lanes.faults import Forfeit
 from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits
-from arena.lanes.messages import Message
+from arena.lanes.messages import End
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from engine import STANDARD
 
-SECONDS: Final = 60.0
-"""Seconds of processor time that a build may take; by the wall clock it is five times as long."""
-
-LIMITS: Final = Limits(start=SECONDS, backstop=5 * SECONDS, idle=20.0, memory=2048)
+LIMITS: Final = Limits(start=60.0, backstop=300.0, idle=20.0, memory=2048)
+"""Those of a build: its seconds are those of a processor."""
 
 _MOST_KEPT = 50  # builds
-_MOST_TOLD = 20  # lines at the end of a build's output
-
-
-class Piece(Message, kw_only=True):
-    """Request a part of the archive of the folder, after the build, by its number from 0."""
-
-    type: str = "piece"
-    number: int
 
 
 def build(
@@ -49,18 +38,16 @@ def build(
 ) -> dict[str, bytes]:
     """Return the files of a program together with those that its build makes in the jail.
 
-    The same files are built once: what was made is kept. The output of the build is logged. Raises
-    InputError, which has the end of the output, if the build fails or exceeds its limits, and what
-    `waiting` raises, which is called while it goes on.
+    The same files are built once: what was made is kept. Raises InputError, which has the first
+    error of the output, if the build fails or exceeds its limits, and what `waiting` raises, which
+    is called while it goes on.
     """
     key = hash_command(words, files, [])
     with suppress(OSError, RuntimeError, InputError):
         return open_zip(read_file(own_cache("builds") / f"{key}.bot", MOST_ZIP, links=False))
-    try:
+    with naming("build"):
         find_bubblewrap()
         made = open_zip(_build(words, make_archive(files, next(iter(files))), key, waiting))
-    except InputError as error:
-        raise InputError(f"build: {error}") from None
     both = {**files, **{name: data for name, data in made.items() if "/." not in f"/{name}"}}
     with suppress(OSError, RuntimeError, InputError):
         folder = own_cache("builds")
@@ -77,10 +64,9 @@ def _build(words: Sequence[str], source: bytes, key: str, waiting: Callable[[], 
     needs = tuple(map(str, [*places, *Path("/etc").glob("java-*")]))
     command = (sys.executable, "-I", "-S", builder.__file__, COPY, *words)
     entry = Entry("build", "build", "jail", key, source=source, command=command, needs=needs)
-    with (
-        scratch_folder() as folder,
-        bot_process(entry, STANDARD, LIMITS, folder / BOT, waiting) as process,
-    ):
+    with ExitStack() as opened:
+        folder = opened.enter_context(scratch_folder()) / BOT
+        process = opened.enter_context(bot_process(entry, STANDARD, LIMITS, folder, waiting))
         try:
             process.start()
             return b"".join(_ask(process))
@@ -88,15 +74,12 @@ def _build(words: Sequence[str], source: bytes, key: str, waiting: Callable[[], 
             raise InputError(_describe(forfeit, process.printed())) from None
         except ValueError:  # of base64, and of too many parts
             raise InputError("what it made did not come out of the jail") from None
-        finally:
-            for line in process.printed().splitlines()[-_MOST_TOLD:]:
-                logging.getLogger("arena").warning("build: %s", escape(line.rstrip()))
 
 
 def _ask(process: BotProcess) -> Iterator[bytes]:
     """Yield the parts of the archive; raises ValueError if one is damaged or there are too many."""
-    for number in range(2 * MOST_DATA // PIECE):
-        (answer,) = process.ask([Piece(number=number)], LIMITS.of_start).answers
+    for _ in range(2 * MOST_DATA // PIECE):
+        (answer,) = process.ask([End(game=0)], LIMITS.of_start).answers
         if isinstance(answer, Forfeit):
             raise answer
         if not answer.output:

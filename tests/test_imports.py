@@ -236,7 +236,7 @@ def test_the_files_of_a_run_are_made_without_pandas(tmp_path: Path) -> None:
 
 
 OPTIONAL = {
-    "httpcore": {"remote"},
+    "httpx": {"remote"},
     "networkx": {"tournament"},
     "scipy": {"rl"},
 }

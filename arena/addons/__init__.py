@@ -60,13 +60,13 @@ ADDONS: Final = {
     "remote": Addon(
         {
             "serve-bot": Command(
-                "bot_server:serve_bot",
+                "serve_command:serve_bot",
                 "Serve a bot over HTTP, for arenas on this machine or on others",
                 "remote",
                 "uvicorn",
             )
         },
-        hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "client:find_bot"},
+        hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "remote_bot:find_bot"},
     ),
     "rl": Addon(hooks={"small_games": "exact:small_games"}),
     "studies": Addon(

@@ -204,7 +204,6 @@ class Inspection:
 class Play(Message, kw_only=True):
     """A game for `trial` to play; the opponent plays the `actions`, if there are, up to a ply."""
 
-    type: str = "play"
     rules: dict[str, Any]
     seat: int
     seeds: list[str]

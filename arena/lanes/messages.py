@@ -12,8 +12,8 @@ from engine import Rules
 from engine.rules import RULE_NAMES
 
 
-class Message(msgspec.Struct, kw_only=True):
-    """A message of the arena; its `id` is set when it is sent."""
+class Message(msgspec.Struct, kw_only=True, tag_field="type", tag=str.lower):
+    """A message of the arena, of the type of its class; its `id` is set when it is sent."""
 
     id: int = 0
 
@@ -37,7 +37,6 @@ class Python(msgspec.Struct):
 class Hello(Message, kw_only=True, omit_defaults=False):
     """The first message: the rules and the bot's parameters."""
 
-    type: str = "hello"
     protocol: int = 1
     rules: dict[str, Any]
     params: dict[str, Any]
@@ -47,7 +46,6 @@ class Hello(Message, kw_only=True, omit_defaults=False):
 class New(Message, kw_only=True):
     """A game begins."""
 
-    type: str = "new"
     game: int
     seat: int
     seed: str
@@ -58,7 +56,6 @@ class New(Message, kw_only=True):
 class Choose(Message, kw_only=True):
     """It is the bot's turn: all fields of its View, as text."""
 
-    type: str = "choose"
     game: int
     seat: int
     legal: str
@@ -76,24 +73,20 @@ class Choose(Message, kw_only=True):
 class Chance(Choose, kw_only=True):
     """Request the bot's estimate of its chance to win in this view; for our own host only."""
 
-    type: str = "chance"
-
 
 class Thoughts(Message, kw_only=True):
     """Request the bot's estimate of each action at its last choice; for our own host only."""
 
-    type: str = "thoughts"
     game: int
 
 
 class End(Message, kw_only=True):
     """A game is over."""
 
-    type: str = "end"
     game: int
 
 
-class Answer(msgspec.Struct):
+class Answer(msgspec.Struct, omit_defaults=True):
     """The answer of a bot's process to one message."""
 
     id: int

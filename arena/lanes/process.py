@@ -145,11 +145,7 @@ class BotProcess:
         try:
             with blaming_machine("no process of a bot can be started"):
                 pid = self._open()
-            (answer,), _ = self.ask([self.hello], self.limits.of_start)
-            if isinstance(answer, Forfeit):
-                raise answer
-            if not answer.ready:
-                raise Forfeit("protocol", "the answer to hello is not ready")
+            answer = self._greet()
         except OSError as error:
             raise self._kill_for(Forfeit("import", f"cannot be started: {error}")) from None
         except Exhausted:
@@ -164,6 +160,15 @@ class BotProcess:
         self.games = max(1, min(MOST_GAMES, answer.games))
         main, *_ = self._own() or [pid]
         self._watch = self._meter(pid, main)
+
+    def _greet(self) -> Answer:
+        """Return the answer to `hello`."""
+        (answer,), _ = self.ask([self.hello], self.limits.of_start)
+        if isinstance(answer, Forfeit):
+            raise answer
+        if not answer.ready:
+            raise Forfeit("protocol", "the answer to hello is not ready")
+        return answer
 
     def _meter(self, pid: int, main: int | None = None) -> Stopwatch:
         """Return a clock for the turns of its processes."""

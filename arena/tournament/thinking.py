@@ -126,8 +126,7 @@ class _There:
 
     def chance(self, view: View, /) -> float | None:
         """Return the strategy's estimate of its chance to win."""
-        fields = asdict(self.player.choose_message(view)) | {"type": "chance"}
-        return self._answer(Chance(**fields)).chance
+        return self._answer(Chance(**asdict(self.player.choose_message(view)))).chance
 
     def _answer(self, message: Message) -> Answer:
         (answer,), _ = self.process.ask([message], self.process.limits.longest)

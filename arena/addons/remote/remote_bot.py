@@ -3,37 +3,107 @@
 A decision takes the time from the request to the answer, less that of an empty request, but at
 most the `latency` of the limits, also if the server delays empty requests. Whatever the network
 does, no decision is made twice: each request has a key, and a repeated one gets the same answer.
+No redirect is followed and no proxy asked; a status that promises no answer is an outage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+import hashlib
+import os
+import secrets
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from ipaddress import ip_address
+from math import inf
+from time import perf_counter, sleep
+from typing import Any, Final
 
-from arena.addons.remote.client import MOST_VERSION, Session, Unreached
 from arena.entries.entry import Entry
-from arena.errors import InputError, Unreachable
+from arena.errors import InputError, Unreachable, not_installed
 from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
-from arena.lanes.messages import Answer, Choose, Message
+from arena.lanes.messages import Answer, Choose, Message, encode, hello
 from arena.lanes.meter import Held, Room
 from arena.lanes.pipes import Pipes
-from arena.lanes.process import MOST_GAMES, BotProcess, Turn, read_answer
-from arena.tokens import hide_secrets
+from arena.lanes.process import MOST_GAMES, MOST_LINE, BotProcess, Turn, read_answer
+from arena.tokens import TOKENS, TOO_SHORT, hide_secrets, is_hidden
+from engine import STANDARD
 from engine.strategy import Spent
 
-_PAUSES: Final = (0.0, 0.2, 0.8, 1.0, 1.0, 1.0)  # seconds; a silent worker is given up after one
-_PINGS: Final = 3  # when a session begins
-_SLOW: Final = 0.1  # seconds of a decision, after which the network is measured again
-_GOES_ON = ("illegal", "exception")  # faults after which the session can play other games
+try:
+    import httpx
+except ImportError:
+    raise InputError(not_installed("httpx", "remote")) from None
+
+SESSION: Final = "Arena-Session"
+KEY: Final = "Idempotency-Key"
+TYPE: Final = "application/x-ndjson"
+
+_FORM = (
+    "an address is http://HOST:PORT or https://HOST:PORT, perhaps with a path, in ASCII; "
+    f"a token stands in {TOKENS}, parameters stand in (...)"
+)
+_PORTS = {"http": 80, "https": 443}
+_MOST_VERSION = 100  # characters
+_CONNECT = 5.0  # seconds for a connection, and for an empty request
+_LEAST = 0.1  # seconds for a connection when the time of a request is nearly over
+_LAST = 1.0  # seconds to say that a session is over
+_PINGS = 3  # when a session begins
+_NEW = ("connect_tcp.complete", "start_tls.complete")  # events of httpcore
+
+
+def parse_address(text: str) -> str:
+    """Return a URL as a bot is known by it; it has only a host, a port and a path.
+
+    Raises InputError.
+
+    >>> parse_address("http://GPU.local:80/greedy/")
+    'http://gpu.local/greedy'
+    """
+    try:
+        url = httpx.URL(text)
+        port = None if url.port == _PORTS[url.scheme] else url.port
+        url = url.copy_with(port=port)
+    except httpx.InvalidURL as error:
+        raise InputError(f"not an address: {error}") from None
+    is_plain = text.isascii() and not {*text} & {*"?# @"}
+    if not (is_plain and url.host and port in (None, *range(1, 1 << 16))):
+        raise InputError(_FORM)
+    return f"{url}".rstrip("/")
+
+
+def find_token(url: str) -> str:
+    """Return the token for a host, "" if there is none; raises InputError for a bad ARENA_TOKENS.
+
+    No message says what stands in the variable.
+    """
+    scheme, _, place, *_ = url.split("/")
+    places, found = (place, f"{place}:{_PORTS[scheme[:-1]]}"), ""
+    for number, word in enumerate(os.environ.get(TOKENS, "").split(), 1):
+        host, _, token = word.partition("=")
+        if not (host and token and token.isascii() and token.isprintable()):
+            raise InputError(f"{TOKENS}: item {number} is not HOST:PORT=TOKEN")
+        if not is_hidden(token):
+            raise InputError(f"{TOKENS}: item {number}: {TOO_SHORT}")
+        if host.lower() in places:
+            found = token
+    return found
 
 
 class RemoteBot(BotProcess):
     """A session of a bot's server, which begins when it is needed, in place of a process.
 
     A session is what a process is elsewhere: it plays one game of a pair at most, and ends after a
-    fault. Raises Unreachable where the server cannot be asked, or has another version than before.
+    fault. A request that fails is sent again after each of the `pauses`, in seconds; `waiting` is
+    called before each try. Raises Unreachable where the server cannot be asked, or has another
+    version than before.
     """
+
+    pauses: Sequence[float] = (0.0, 0.2, 0.8, 1.0, 1.0, 1.0)  # a silent worker is given up after 1
+    latency = 0.0
+    _client: httpx.Client | None = None
 
     def __init__(
         self, entry: Entry, hello: Message, limits: Limits, waiting: Callable[[], None]
@@ -44,18 +114,15 @@ class RemoteBot(BotProcess):
         self.waiting = waiting
         self.budget = Budget()  # it may wait as long as its clock allows
         self.games = 1
-        self.is_warm = False
-        self.latency = 0.0
         self.room = Room(Held())  # nothing is known of what it uses
         self.room.games = MOST_GAMES
         self._process = None  # it has no process, and no output
         self._pipes = Pipes(None)
-        self._session: Session | None = None
 
     @property
     def pid(self) -> int | None:
         """0 while there is a session, else None."""
-        return None if self._session is None else 0
+        return None if self._client is None else 0
 
     def prepare(self) -> None:
         """Nothing can be started ahead."""
@@ -65,35 +132,28 @@ class RemoteBot(BotProcess):
 
     def start(self) -> None:
         """Begin a session if there is none."""
-        if self._session is not None:
-            return
-        self.is_warm = False
+        if self._client is None and (version := self.begin()) != self.entry.program:
+            now = f"{version!r} now, and was {self.entry.program!r}"
+            raise self._outage(f"its version is {now}: it is another bot")
+
+    def begin(self) -> str:
+        """Begin a session, and return the version of the bot."""
+        self.is_warm, self.latency, self._asked = False, 0.0, 0
         try:
-            self._session = Session(self.entry.target, _PAUSES, self.waiting)
-        except InputError as error:
-            raise self._outage(error) from None
-        try:
-            (answer,), _ = self.ask([self.hello], self.limits.of_start)
-            if isinstance(answer, Forfeit):
-                raise answer
-            if not answer.ready:
-                raise Forfeit("protocol", "the answer to hello is not ready")
+            token = find_token(self.entry.target)
+            self._is_secret = bool(token) and self.entry.target.startswith("http:")
+            self._name = secrets.token_hex(16)
+            headers = {SESSION: self._name, "Content-Type": TYPE, "Accept-Encoding": "identity"}
+            headers |= {"Authorization": f"Bearer {token}"} if token else {}
+            self._client = httpx.Client(headers=headers, verify=_context(), trust_env=False)
+            answer = self._greet()
+            self.games = max(1, min(MOST_GAMES, answer.games))
+            self.latency = min(self.limits.latency, *(self.ping() for _ in range(_PINGS)))
         except Forfeit as forfeit:
             raise self._kill_for(self._failed_start(forfeit)) from None
-        if (version := hide_secrets(answer.version)) != self.entry.program:
-            self.kill()
-            now = f"{version[:MOST_VERSION]!r} now, and was {self.entry.program!r}"
-            raise self._outage(f"its version is {now}: it is another bot")
-        self.games = max(1, min(MOST_GAMES, answer.games))
-        self.latency = min(self._ping() for _ in range(_PINGS)) if self.limits.latency else 0.0
-
-    def _ping(self) -> float:
-        """Return what the network takes, as far as that is taken off; raises Unreachable."""
-        assert self._session is not None
-        try:
-            return min(float(self.limits.latency), self._session.ping())
-        except Unreached as error:
-            raise self._outage(f"an empty request: {error}") from None
+        except (InputError, httpx.TransportError) as error:
+            raise self._outage(error) from None
+        return hide_secrets(answer.version)[: _MOST_VERSION + 1]
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         kind, message, traceback, output = forfeit.fault
@@ -102,10 +162,8 @@ class RemoteBot(BotProcess):
         return Forfeit(kind if kind == "params" else "import", message, traceback, output)
 
     def _outage(self, why: object) -> Unreachable:
-        """Forget the session, and return the exception that leaves its games unplayed."""
-        if self._session is not None:
-            self._session.close()
-        self._session = None
+        """End the session, and return the exception that leaves its games unplayed."""
+        self.kill()
         return Unreachable(f"{self.entry.label}: {self.entry.target}: {why}")
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
@@ -113,46 +171,155 @@ class RemoteBot(BotProcess):
 
         The processor time is that without the network.
         """
-        assert self._session is not None
-        first, seconds = self._session.asked, min(allowed.wall, allowed.charged + self.latency)
+        first, seconds = self._asked, min(allowed.wall, allowed.charged + self.latency)
+        for number, message in enumerate(messages, first):
+            message.id = number
+        self._asked += len(messages)
         try:
-            lines, wall = self._session.ask(messages, seconds)
-            if self.limits.latency and wall - self.latency > _SLOW:
-                self.latency = self._ping()  # perhaps the network is slower now
+            lines, wall = self._deliver(messages, seconds)
+            answers = [*self._read(lines, first, len(messages))]
         except Forfeit as forfeit:
-            spent = forfeit.spent or Spent(0.0, 0.0)
-            spent = Spent(spent.wall, max(0.0, spent.wall - self.latency))
-            return Turn([self._kill_for(forfeit)], spent)
-        except Unreached as error:
+            wall = forfeit.spent.wall if forfeit.spent else 0.0
+            answers = [self._kill_for(forfeit)]
+        except httpx.TransportError as error:
             raise self._outage(error) from None
         self.is_warm = self.is_warm or isinstance(messages[0], Choose)
-        spent = Spent(wall, max(0.0, wall - self.latency))
-        return Turn(self._read(lines, first, len(messages)), spent)
+        return Turn(answers, Spent(wall, max(0.0, wall - self.latency)))
 
-    def _read(self, lines: list[bytes], first: int, count: int) -> list[Answer | Forfeit]:
-        """Return the answers in some lines; if the session has ended, the last is the Forfeit."""
-        answers: list[Answer | Forfeit] = []
-        for number, line in enumerate(lines[:count], first):
+    def _deliver(self, messages: Sequence[Message], seconds: float) -> tuple[list[bytes], float]:
+        """Return the lines that answer messages, and the seconds since these were first sent.
+
+        All tries together have so many seconds. Each has the same key, so that no decision is made
+        twice. Raises TransportError after the last one, also if the server does not answer an empty
+        request after a late one, and Forfeit for a late or a large answer.
+        """
+        key = f"{self._name}-{messages[0].id}"
+        body, most = b"".join(map(encode, messages)), len(messages) * (MOST_LINE + 1)
+        began, pauses = inf, iter(self.pauses)
+        while True:
+            self.waiting()
+            now = perf_counter()
+            since = min(began, now)
+            try:
+                data = self._request("POST", seconds - (now - since), body, key, most)
+                return data.splitlines(), perf_counter() - since
+            except httpx.ReadTimeout:
+                wall = perf_counter() - since
+                self.waiting()
+                self.ping()
+                raise Forfeit("timeout", "", spent=Spent(wall, wall)) from None
+            except httpx.TransportError as error:
+                if (pause := next(pauses, None)) is None:
+                    raise
+                if not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
+                    began = since  # it was sent
+                sleep(pause)
+
+    def ping(self) -> float:
+        """Return the seconds of an empty request; raises TransportError."""
+        began = perf_counter()
+        self._request("POST", _CONNECT)
+        return perf_counter() - began
+
+    def _request(
+        self, method: str, seconds: float, body: bytes = b"", key: str = "", most: int = MOST_LINE
+    ) -> bytes:
+        """Return the body of the answer to one request, of at most `most` bytes."""
+        assert self._client is not None
+        self._deadline = perf_counter() + seconds
+        data = b""
+        with self._client.stream(
+            method,
+            self.entry.target,
+            content=body,
+            headers={KEY: key} if key else {},
+            timeout=max(_LEAST, min(_CONNECT, seconds)),
+            extensions={"trace": self._meet},
+        ) as answer:
+            if answer.status_code not in (200, 204):
+                raise httpx.TransportError(f"it answers {answer.status_code}")
+            for part in answer.iter_raw():
+                data += part
+                if len(data) > most:
+                    raise Forfeit("protocol", f"an answer of more than {most:,} bytes")
+        return hide_secrets(data.decode("latin-1")).encode("latin-1")  # before it is read or cut
+
+    def _meet(self, event: str, info: Mapping[str, Any]) -> None:
+        """Bound each reading of a new connection by the deadline, however slowly bytes drip."""
+        if not event.endswith(_NEW):
+            return
+        stream = info["return_value"]
+        read, peer = stream.read, stream.get_extra_info("server_addr")[0]
+        if self._is_secret and is_public(peer):
+            why = f"its token in {TOKENS} is only sent by https, or to a private address"
+            raise httpx.ConnectError(why)
+
+        def read_in_time(most: int, timeout: float | None = None) -> Any:  # noqa: ARG001
+            if (left := self._deadline - perf_counter()) <= 0:
+                raise httpx.ReadTimeout("no answer in time")
+            return read(most, left)
+
+        stream.read = read_in_time
+
+    def _read(self, lines: list[bytes], first: int, count: int) -> Iterator[Answer | Forfeit]:
+        """Yield the answers in some lines; if the session has ended, the last is the Forfeit."""
+        for number, line in enumerate([*lines, *[b""] * count][:count], first):
             try:
                 answer = read_answer(line, number)
-                answers.append(answer if answer.error is None else self._refusal(answer))
+                yield answer if answer.error is None else self._refusal(answer)
             except Forfeit as forfeit:
-                answers.append(self._kill_for(forfeit))
-            if self._session is None:
-                return answers
-        if len(lines) != count:
-            text = f"{len(lines)} lines in answer to {count} messages"
-            answers[count - 1 :] = [self._kill_for(Forfeit("protocol", text))]
-        return answers
+                yield self._kill_for(forfeit)
+            if self._client is None:
+                return
 
     def _refusal(self, answer: Answer) -> Forfeit:
         known = KINDS.get(answer.kind)
         kind = "exception" if known is None or known.is_final else answer.kind
         forfeit = Forfeit(kind, answer.error or "", answer.traceback, answer.output)
-        return forfeit if kind in _GOES_ON else self._kill_for(forfeit)
+        return forfeit if kind in ("illegal", "exception") else self._kill_for(forfeit)
 
     def kill(self) -> None:
         """End the session; the server is told."""
-        if self._session is not None:
-            self._session.end()
-        self._session = None
+        if self._client is None:
+            return
+        with suppress(httpx.TransportError, Forfeit):
+            self._request("DELETE", _LAST)
+        self._client.close()
+        self._client = None
+
+
+def is_public(address: str) -> bool:
+    """Return whether an IP address is one of the public internet.
+
+    >>> [is_public(one) for one in ("1.1.1.1", "127.0.0.1", "10.0.0.1", "fe80::1%eth0")]
+    [True, False, False, False]
+    """
+    return ip_address(address.partition("%")[0]).is_global
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def find_bot(text: str, params: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the address and the version of the bot at a URL, and the hash of both.
+
+    Raises InputError for a bad address, and for a server that does not answer `hello`.
+    """
+    url = parse_address(text)
+    if hide_secrets(f"{url} {params}") != f"{url} {params}":
+        raise InputError(f"a token stands in {TOKENS} only, in no address and no parameters")
+    find_token(url)
+    entry = Entry("hello", url, sha256="", params=params, command=(url,))
+    bot = RemoteBot(entry, hello(entry, STANDARD, None), Limits(), lambda: None)
+    bot.pauses = (0.0, 0.0)
+    try:
+        version = bot.begin()
+    except (Forfeit, Unreachable) as error:
+        why = f"{error}".removeprefix(f"{entry.label}: {url}: ")
+        raise InputError(f"it does not answer `hello`: {why}") from None
+    bot.kill()
+    if len(version) > _MOST_VERSION or not version.isprintable():
+        raise InputError(f"its version is not one of at most {_MOST_VERSION} printable characters")
+    return url, version, hashlib.sha256(f"{url}\0{version}".encode()).hexdigest()

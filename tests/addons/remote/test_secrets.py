@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from arena.addons.remote import bot_server, remote_bot
-from arena.addons.remote.client import find_token, parse_address
+from arena.addons.remote.remote_bot import find_token, parse_address
 from arena.cli.options import print_json, say
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, Unreachable
@@ -86,7 +86,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A good server, which has a token; the arena does not wait between its tries."""
-    monkeypatch.setattr(remote_bot, "_PAUSES", ())
+    monkeypatch.setattr(remote_bot.RemoteBot, "pauses", ())
     with serving() as made:
         monkeypatch.setenv(TOKENS, f"127.0.0.1:{made.server_address[1]}={SECRET} a.org={PLAIN}")
         yield made
@@ -264,7 +264,8 @@ def test_an_echo_stands_in_no_fault_and_in_no_message(
 @pytest.mark.slow
 def test_no_byte_of_a_run_and_of_what_it_prints_has_a_token(server: Server, tmp_path: Path) -> None:
     """Each game meets another echo; then pages and commands read the folder without the token."""
-    ways = [(place, "as it is") for place in ECHOES] + [("error", form) for form in [*FORMS][::3]]
+    places = [*ECHOES][[*ECHOES].index("no JSON") :]  # those before are outages, which end a run
+    ways = [(place, "as it is") for place in places] + [("error", form) for form in [*FORMS][::3]]
     met: set[str] = set()
 
     def answer(handler: Handler, messages: list[Message]) -> bool:

@@ -10,6 +10,9 @@ def main() -> None:
     """Run the command; Ctrl-C while it is still being imported is quiet, too."""
     try:
         from arena.cli import main as command
+        from arena.threads import THREADS
+
+        os.environ.update(dict.fromkeys(THREADS, "1") | os.environ)  # saves 9 ms of `one_thread`
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

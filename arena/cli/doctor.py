@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from arena.errors import InputError, escape
 from arena.threads import count_cores, machine_cores
-from arena.tournament.versions import DISTRIBUTION
+from arena.tournament.versions import DISTRIBUTION, version_here
 
 EXTRAS: Final = {
     "swiss": "format: swiss",
@@ -88,8 +88,8 @@ def examine() -> Iterator[Finding]:
 def examine_python() -> Finding:
     """Return the versions of the arena and of Python, and whether both can play here."""
     try:
-        version = metadata.version(DISTRIBUTION)
-    except metadata.PackageNotFoundError:
+        version = version_here()
+    except InputError:
         version = "that is not installed"
     python = f"{platform.python_implementation()} {platform.python_version()}"
     detail = f"{python} on {platform.system()}, with arena {version}"

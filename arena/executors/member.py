@@ -31,7 +31,6 @@ from arena.executors.log import Line, Reporter, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import remove_folder
 from arena.processes import find_below, find_children, read_clock
 from arena.threads import one_thread
@@ -172,6 +171,8 @@ class Member:
             or batch_work > games * most
         ):
             return _LATE
+        from arena.lanes.process import MOST_PROCESSES  # here: few runs ask
+
         may_start = 2 * MOST_PROCESSES * len(self._tournament.entries)
         if silence > _LONG and len(find_below(self.pid)) > may_start:
             return f"started more than {MOST_PROCESSES} processes"

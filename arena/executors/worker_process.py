@@ -31,11 +31,12 @@ from arena.executors.worker import Worker, play_here
 from arena.lanes.confine import die_with
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
-from arena.lanes.launch import THREADS, Program
+from arena.lanes.launch import Program
 from arena.lanes.limits import Limits
 from arena.lanes.meter import read_held
 from arena.processes import FOLDER_VARIABLE, kill_orphans
 from arena.tournament.config_keys import HERE, Venue
+from arena.threads import THREADS
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from arena.entries.entry import Entry
 from arena.entries.layout import Layout
@@ -29,9 +29,7 @@ from arena.lanes.jail_support import (
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import base_of, hiding, once
 from arena.processes import FOLDER_VARIABLE, Child
-
-THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
+from arena.threads import THREADS
 
 
 class Launch(NamedTuple):

@@ -14,7 +14,6 @@ from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import Limits
-from arena.lanes.process import bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from engine import Rules
 
@@ -67,6 +66,8 @@ def _load_here(entry: Entry) -> None:
 
 
 def _start(entry: Entry, rules: Rules, limits: Limits, folder: Path) -> None:
+    from arena.lanes.process import bot_process  # here: a run without processes starts 8 ms sooner
+
     lane = "process" if entry.lane == "inproc" else entry.lane
     with bot_process(replace(entry, lane=lane), rules, limits, folder, check=True) as process:
         process.start()

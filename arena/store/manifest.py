@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +27,7 @@ MOST_BYTES: Final = 1 << 24
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
 _ENGINE = "versions.engine: "
+_building = Lock()
 _MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor", "meetings", "extended")
 
 
@@ -81,12 +83,11 @@ def read_tournament(text: str) -> Tournament:
     return make_tournament(read_manifest(text))
 
 
-for _kind in (_Manifest, Tournament):
-    msgspec.json.Decoder(_kind)  # built now: msgspec does so lazily, unsafely in threads
-
-
 def make_tournament(data: Mapping[str, Any]) -> Tournament:
     """Return the tournament of a manifest's data, as `read_tournament` does."""
+    with _building:  # msgspec does so lazily, unsafely in threads; it takes 9 ms
+        for kind in (_Manifest, Tournament):
+            msgspec.json.Decoder(kind)
     try:
         manifest = msgspec.convert(data, _Manifest)
         entries = [_entry(bot) for bot in manifest.bots]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -31,14 +32,11 @@ def version_here() -> str:
 
     Raises InputError for a checkout without an installation: it has no version.
     """
-    from importlib import metadata  # takes 16 ms, which workers do not need
-
-    try:
-        return metadata.version(DISTRIBUTION)
-    except metadata.PackageNotFoundError:
-        folder = ascii(str(Path(engine.__path__[0]).parent))
-        what = f"the arena is not installed: run `pip install -e .` in {folder}"
-        raise InputError(what) from None
+    for folder in filter(None, sys.path):  # `importlib.metadata` does the same in 16 ms
+        for found in Path(folder).glob(f"{DISTRIBUTION.replace('-', '_')}-*.dist-info"):
+            return found.name.split("-")[1].removesuffix(".dist")
+    folder = ascii(str(Path(engine.__path__[0]).parent))
+    raise InputError(f"the arena is not installed: run `pip install -e .` in {folder}")
 
 
 def versions() -> dict[str, str]:

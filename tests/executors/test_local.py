@@ -99,7 +99,7 @@ bot = Network
 """
 FORFEITS = f"""{IMPORTS}
 import os, sys
-from arena.lanes.launch import THREADS
+from arena.threads import THREADS
 
 for name in THREADS:
     os.environ.pop(name, None)

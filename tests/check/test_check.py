@@ -193,7 +193,7 @@ def test_an_honest_program_is_accepted(arena: Arena) -> None:
 
 @pytest.mark.slow
 def test_without_a_jail_there_is_no_verdict(tmp_path: Path) -> None:
-    """Where bubblewrap is not on PATH; this bot is a module of a package."""
+    """Where bubblewrap is not installed; this bot is a module of a package."""
     package = tmp_path / "my_package_of_bots"
     package.mkdir()
     (package / "mine.py").write_text((ROOT / "bots" / "city_hunter.py").read_text())

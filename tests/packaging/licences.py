@@ -17,7 +17,7 @@ ALLOWED = frozenset(
     (
         *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT"),
         *("PSF-2.0", "Zlib"),
-        *("LGPL-3.0-or-later", "MPL-2.0"),
+        *("LGPL-2.0-or-later", "LGPL-3.0-or-later", "MPL-2.0"),
     )
 )
 """Names of SPDX, and BSD where a library does not say which."""

@@ -9,13 +9,13 @@ import sys
 import tarfile
 import zipfile
 from email.message import Message
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from arena.tournament import versions
 from arena.tournament.versions import version_here
 from arena.tournament.yaml_text import shipped
 from tests import ROOT
@@ -209,14 +209,7 @@ def test_a_checkout_without_an_installation_says_how_to_install_it(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line, by whatever writes a version to a file; help and the doctor's report need none."""
-    found = metadata.Distribution.from_name
-
-    def find(name: str) -> metadata.Distribution:
-        if name == "district-noir-arena":
-            raise metadata.PackageNotFoundError(name)
-        return found(name)
-
-    monkeypatch.setattr(metadata.Distribution, "from_name", find)
+    monkeypatch.setattr(versions, "DISTRIBUTION", "nowhere")
     version_here.cache_clear()  # which an earlier test of this process has filled
     said = f"error: the arena is not installed: run `pip install -e .` in {str(ROOT)!a}\n"
     for words in (("--version",), ("play", "greedy", "uniform", "--pairs", "1", "--out", "run")):

@@ -17,9 +17,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -27,8 +28,7 @@ from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled
 from arena.executors.log import RunLog, logger
-from arena.executors.member import Abandoned, Here, Member, is_harmless
-from arena.executors.worker_process import write_head
+from arena.executors.own_process import Abandoned, Here, is_harmless
 from arena.lanes.faults import KILLED, Fault
 from arena.lanes.scratch import scratch_folder
 from arena.processes import killing_orphans
@@ -38,6 +38,9 @@ from arena.tournament.plan import CHUNK_SECONDS, Chunk, Halves, Plan, Played, Ve
 from arena.tournament.schedule import Pairing
 from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:  # a run without workers starts 12 ms sooner
+    from arena.executors.member import Member
 
 _SURE = 6  # deaths in a row at one question; fewer may have a cause outside
 _SURE_IN_START = 12  # a start takes longer than many games, so kills often hit it
@@ -187,7 +190,7 @@ class Crew:
         self.halves = Halves(work, size, whole=whole, expect=self._expect)
         self.tournament = tournament
         self.speeds = Speeds()
-        self.head = write_head(tournament, venue)
+        self.venue = venue
         self.log = log
         self.folder = folder
         self.deaths = Deaths()
@@ -296,12 +299,20 @@ class Crew:
             self._full_from = time.monotonic() + _ALONE
         return not self.members or time.monotonic() >= self._full_from
 
+    @cached_property
+    def _head(self) -> bytes:
+        from arena.executors.worker_process import write_head
+
+        return write_head(self.tournament, self.venue)
+
     def _find(self, number: int) -> Member:
         """Return the worker with this number, started if it does not exist."""
         if number not in self.members:
+            from arena.executors.member import Member
+
             self.hired += 1
             folder = self.folder / f"worker-{self.hired}"
-            self.members[number] = Member(self.head, self.tournament, folder, self.log)
+            self.members[number] = Member(self._head, self.tournament, folder, self.log)
         return self.members[number]
 
     def _look(self) -> None:
@@ -347,13 +358,13 @@ class Crew:
 
     def dismiss(self) -> None:
         """Let all workers exit."""
-        self._end(Member.dismiss)
+        self._end(lambda member: member.dismiss())
 
     def kill(self) -> None:
         """Kill the remaining workers."""
         for member in self.members.values():
             member.kill()
-        self._end(Member.bury)
+        self._end(lambda member: member.bury())
 
     def _end(self, how: Callable[[Member], object]) -> None:
         if self.here:

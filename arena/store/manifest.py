@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from threading import Lock
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +12,7 @@ from arena.entries.entry import Entry, check_labels
 from arena.entries.spec import Lane, check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.config_keys import Bots
+from arena.tournament.config_keys import Bots, converted
 from arena.tournament.fixed_deals import check_deals
 from arena.tournament.stop import Until, check_target
 from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
@@ -27,7 +26,6 @@ MOST_BYTES: Final = 1 << 24
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
 _ENGINE = "versions.engine: "
-_building = Lock()
 _MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor", "meetings", "extended")
 
 
@@ -85,15 +83,12 @@ def read_tournament(text: str) -> Tournament:
 
 def make_tournament(data: Mapping[str, Any]) -> Tournament:
     """Return the tournament of a manifest's data, as `read_tournament` does."""
-    with _building:  # msgspec does so lazily, unsafely in threads; it takes 9 ms
-        for kind in (_Manifest, Tournament):
-            msgspec.json.Decoder(kind)
     try:
-        manifest = msgspec.convert(data, _Manifest)
+        manifest = converted(data, _Manifest)
         entries = [_entry(bot) for bot in manifest.bots]
         made = {"rules": Rules.from_changes(manifest.rules), "entries": entries}
         made["panel"] = len(manifest.panel)
-        tournament = msgspec.convert({**data, **made}, Tournament)
+        tournament = converted({**data, **made}, Tournament)
         for entry in entries:
             check_label(entry.target, entry.label)
         check_labels(entries)

@@ -34,6 +34,7 @@ from arena.tournament.config_keys import (
     TargetWord,
     Venue,
     Width,
+    converted,
     told,
 )
 from arena.tournament.fixed_deals import read_deals
@@ -122,8 +123,6 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _SHARED: Final = sorted({*Config.__struct_fields__} & {one.name for one in fields(Tournament)})
 """Keys of a config that are also fields of a tournament."""
 
-msgspec.json.Decoder(Config)  # built now: msgspec 0.22 does so lazily, and crashes in two threads
-
 _KEYS: Final = {
     "": Config.__struct_fields__,
     "bots": BotEntry.__struct_fields__,
@@ -180,7 +179,7 @@ def convert(data: Any, name: str) -> Config:
     from arena.tournament.yaml_text import explain, line_of  # takes 30 ms, and no bot needs it
 
     try:
-        config = msgspec.convert(data, Config)
+        config = converted(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
         raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None

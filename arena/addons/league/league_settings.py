@@ -17,7 +17,15 @@ from arena.entries.spec import HERE, Here
 from arena.errors import InputError, naming
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
-from arena.tournament.config_keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width, told
+from arena.tournament.config_keys import (
+    MAX_FAULTS,
+    MOST_SEED,
+    Positive,
+    Seed,
+    Width,
+    converted,
+    told,
+)
 from arena.tournament.versions import engine_sha256
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules
@@ -123,9 +131,6 @@ def read_settings(folder: Path) -> Settings:
         raise InputError(f"{path}: {error}") from None
 
 
-msgspec.json.Decoder(Settings)  # built now: msgspec does so lazily, unsafely in threads
-
-
 CHECK_SECONDS: Final = 60.0
 """Seconds for a check in a new league; one of before goes on with the default of the key."""
 
@@ -138,7 +143,7 @@ def new_settings(data: Mapping[str, Any]) -> Settings:
 def check_settings(data: Any) -> Settings:
     """Convert plain data to settings; raises InputError, which names the place of the error."""
     try:
-        settings = msgspec.convert(data, Settings)
+        settings = converted(data, Settings)
         settings.game_rules()
     except msgspec.ValidationError as error:
         raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None

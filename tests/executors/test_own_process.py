@@ -14,7 +14,8 @@ from arena.entries.resolve import resolve
 from arena.executors import local
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog, run_log
-from arena.executors.member import Here, Member, is_harmless
+from arena.executors.member import Member
+from arena.executors.own_process import Here, is_harmless
 from arena.runs.rerun import play_again
 from arena.tournament.config_keys import HERE
 from arena.tournament.match import GameResult

@@ -1,15 +1,21 @@
-"""The posterior of the strengths of a field: probabilities of leads and of being the first.
+"""The posterior of a field: probabilities of leads and of being the first.
 
 The data are the fitted strengths with their covariance. A prior is a distribution of strengths, a
 mixture of normal distributions. As the results of a field say little about the shape of its
 distribution, the posterior averages over several shapes: normal; Student's t with two degrees of
 freedom, in which a few bots are far from the others; and two groups with a gap between them. Each
 has a grid of scales, in log odds. For each prior the posterior is approximated by expectation
-propagation, and the posteriors are averaged by their evidence. With two groups the posterior of a
-bot may have two peaks: then the prior itself is used where probabilities are computed, and of few
-bots each division into the groups. A prior is dropped when its evidence is low and no longer moves
-much; weights fall to 0 at the threshold, so that a rounding error cannot cause a jump. The chances
-to be the first are integrated over fixed points, so they are reproducible.
+propagation, and the posteriors are averaged by their evidence.
+
+The posterior of a lead follows from the fitted lead and its error only, as with two bots. So the
+bot ahead is the stronger one with a probability of at least one half. With the strengths of all
+bots, those that are known less well would be drawn further towards the mean, which is not theirs
+where lists of games were joined.
+
+With two groups the strength of a bot may have two peaks: then the prior itself is used for the
+chances to be first, and of few bots each division into the groups. They are integrated over fixed
+points, so they are reproducible. A prior is dropped when its evidence is low and no longer moves
+much; weights fall to 0 at the threshold, so that a rounding error cannot cause a jump.
 
 Sources: Minka 2001 for expectation propagation; Efron and Morris 1973 for priors from the field.
 """
@@ -56,10 +62,11 @@ class Posterior:
     def __init__(
         self, strengths: Floats, seen: Sequence[tuple[float, Floats]], centred: Floats
     ) -> None:
+        self._strengths, self._seen = strengths, [covariance for _, covariance in seen]
         mean, bots = np.eye(len(strengths)) - centred, len(strengths)
         typical = np.median(np.diag(seen[0][1])) * bots / max(1, bots - 1)
         prior = make_priors(strengths, math.sqrt(typical))
-        whole = centred @ [covariance for _, covariance in seen] @ centred + mean
+        whole = centred @ self._seen @ centred + mean
         known = np.asarray(np.linalg.inv(whole) - mean)
         logs = np.log([weight for weight, _ in seen]) - np.linalg.slogdet(whole)[1] / 2
         logs -= strengths @ known @ strengths / 2  # normalized, so that covariances compare
@@ -87,29 +94,32 @@ class Posterior:
         """The probability that the bot of a row is stronger than that of a column (n, n)."""
         first, second = np.triu_indices(self.means.shape[1], 1)
         above = np.zeros(len(first))
-        for alike in (np.flatnonzero(self._has_peaks), np.flatnonzero(~self._has_peaks)):
-            for some in _batches(alike, len(first)):
-                above += self.weights[some] @ self._likely(some, first, second)
+        for some in _batches(np.arange(len(first)), self._cases.prior.parts.shape[1] ** 2):
+            for weights, means, errors in self._leads(first[some], second[some]):
+                above[some] += (weights * normal_below(means / errors)).sum(axis=0)
         found = np.full(self.covariances.shape[1:], 0.5)
         found[first, second], found[second, first] = above, 1 - above
         return found
 
-    def _likely(self, some: Numbers, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability by some parts, with peaks or without, of the leads of bots.
+    def _leads(self, first: Numbers, second: Numbers) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Yield normal parts of the leads of bots over others: weights, means and errors.
 
-        With peaks the prior replaces the factors of both bots.
+        The prior of a lead is that of the difference of two strengths of the field.
         """
-        rows, ends = some[:, None], np.array([first, second])[:, None]
-        means, (x, y) = self.means[rows, ends], self.covariances[rows, ends, ends]
-        both = self.covariances[rows, first, second]
-        if not self._has_peaks[some].any():
-            errors = np.sqrt(np.maximum(x + y - 2 * both, _SMALL))
-            return normal_below((means[0] - means[1]) / errors)
-        size = x * y - both**2
-        cross, precision = both / size, np.array([y, x]) / size
-        pull = precision * means - cross * means[::-1] - self._parts.pull[rows, ends]
-        prior, *_ = self._cases.at(self._parts.place[some])
-        return _weigh_leads(prior, precision - self._parts.own[rows, ends], cross, pull)
+        leads = self._strengths[first] - self._strengths[second]
+        for place in np.unique(self._parts.place).tolist():
+            weight = self.weights[self._parts.place == place].sum()
+            seen = self._seen[self._cases.number[place]]
+            square = seen[first, first] + seen[second, second] - 2 * seen[first, second] + _SMALL
+            shares, at, variances = (column[place] for column in self._cases.prior[1:])
+            both = np.array([*product(np.flatnonzero(shares), repeat=2)])
+            one, two = both[:, :1], both[:, 1:]
+            apart, wide = at[one] - at[two], variances[one] + variances[two]
+            logs = np.log(shares[one] * shares[two]) - np.log(wide + square) / 2
+            logs -= (leads - apart) ** 2 / (wide + square) / 2
+            own = weight * np.exp(logs - np.logaddexp.reduce(logs))
+            means = (leads * wide + apart * square) / (wide + square)
+            yield own, means, np.sqrt(wide * square / (wide + square))
 
     def first(self) -> Floats:
         """Return the probability of each bot to be the strongest."""
@@ -144,11 +154,11 @@ class Posterior:
 
     def lead_at(self, bot: int, opponent: int, level: float) -> float:
         """Return the quantile at `level` of the lead of a bot over another."""
-        gap = np.eye(self.means.shape[1])[bot] - np.eye(self.means.shape[1])[opponent]
-        means, errors = self.means @ gap, np.sqrt(gap @ self.covariances @ gap)
+        parts = [*self._leads(np.array([bot]), np.array([opponent]))]
+        weights, means, errors = map(np.concatenate, zip(*parts, strict=True))
 
         def excess(lead: float) -> float:
-            return float(self.weights @ normal_below((lead - means) / errors)) - level
+            return float((weights * normal_below((lead - means) / errors)).sum()) - level
 
         return find_root(excess, -_FAR, _FAR, _CLOSE)
 
@@ -189,28 +199,6 @@ class _Parts(NamedTuple):
     means: Floats
     own: Floats
     pull: Floats
-
-
-def _weigh_leads(prior: FieldPrior, precision: Floats, cross: Floats, pull: Floats) -> Floats:
-    """Return the probability that the first of two bots is above the other, by each prior.
-
-    The other factors say of the two bots that their `precision`, whose element beside the diagonal
-    is `-cross`, times their mean is `pull`: an array for each bot.
-    """
-    shares, at, variances = (column[..., None] for column in prior[1:])
-    own = np.log(shares) - (np.log(variances) + at**2 / variances) / 2
-    logs, scores = [], []
-    for one, two in product(range(shares.shape[1]), repeat=2):
-        p, q = precision[0] + 1 / variances[:, one], precision[1] + 1 / variances[:, two]
-        f, g = pull[0] + (at / variances)[:, one], pull[1] + (at / variances)[:, two]
-        size = np.maximum(p * q - cross**2, _SMALL)
-        square = (q * f**2 + 2 * cross * f * g + p * g**2) / size
-        logs.append(own[:, one] + own[:, two] + (square - np.log(size)) / 2)
-        scores.append((q * f - p * g + cross * (g - f)) / np.sqrt(size * (p + q - 2 * cross)))
-    found = np.exp(logs - np.logaddexp.reduce(logs))
-    counts = found > _SMALL
-    found[counts] *= normal_below(np.array(scores)[counts])
-    return np.asarray(found.sum(axis=0))
 
 
 def _sample(prior: FieldPrior, cavity: float, towards: Floats, random: _Random) -> Floats:

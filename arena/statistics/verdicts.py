@@ -7,7 +7,7 @@ They follow the likelihood ratio, so that they are sensible for unbeaten bots, t
 Two bots are `apart` if their lead is significant in a step-down test of all leads, which makes a
 wrong claim in at most 5 % of runs. So bots may be apart although the interval of their lead ends at
 0. They are not apart, but the order `leans`, if the bot ahead is the stronger one with a
-probability of at least 0.9, by the posterior of the field. Any other two are `open`. For only two
+probability of at least 0.9, by the prior of the field. Any other two are `open`. For only two
 bots a sign test decides. With repeated looks (`looks`) the bounds hold at every number of pairs.
 
 Sources: Romano and Wolf 2005 for step-down tests; Bretz, Hothorn and Westfall 2010 for the largest
@@ -169,16 +169,9 @@ class Verdicts:
         if self.duel:
             chance = self.duel.likely
             return np.round([[0.5, chance], [1 - chance, 0.5]], _CHANCE)
-        return np.round(self._agree(self.posterior.likely), _CHANCE)
-
-    def _agree(self, likely: Floats) -> Floats:
-        """Return chances of which none is less than the order, or a test, says of two bots.
-
-        The posterior draws bots that are known less well further towards the others, so that it
-        may doubt a lead, most where lists of games were joined: then nothing is known of the order.
-        """
-        least = np.where(self.apart, 1 - ALPHA, (self._ranked[:, None] > self._ranked) / 2)
-        return np.asarray(np.clip(likely, least, 1 - least.T))
+        surely = (1 - ALPHA) * self.apart  # so that no test says more than the chance
+        bounded = np.clip(self.posterior.likely, surely, 1 - surely.T)
+        return np.asarray(np.round(bounded, _CHANCE))
 
     @one_thread()
     def first(self) -> Floats:

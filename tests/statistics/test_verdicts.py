@@ -11,6 +11,7 @@ import pytest
 
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, draw, expit, normal_below
+from arena.statistics.model import gap_variances
 from arena.statistics.posterior import Posterior, make_priors
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores, sign_chance
@@ -243,8 +244,10 @@ def play_all(seed: int, bots: int, strengths: str, design: str) -> Verdicts:
     return judge(bots, met)
 
 
-def every_assignment(told: Verdicts) -> Iterator[tuple[Floats, Floats, Floats]]:
+def every_assignment(told: Verdicts) -> Iterator[tuple[Floats, Floats, Floats, Floats]]:
     """Yield the log evidence, means and covariances by a prior, for each assignment of its parts.
+
+    The last is the probability of every lead by this prior, for each two parts of the two bots.
 
     If it is known of which part each bot is, every strength has a normal prior, so all is exact.
     The results say nothing of the mean of all bots, so they are seen without it.
@@ -265,19 +268,34 @@ def every_assignment(told: Verdicts) -> Iterator[tuple[Floats, Floats, Floats]]:
             evidence -= (misfit + np.linalg.slogdet(spread)[1]) / 2
             kept = evidence > evidence.max() - _NEGLIGIBLE
             mean = means[assigned] + (gain @ beyond)[..., 0]
-            yield evidence[kept], mean[kept], (of_prior - gain @ without_mean @ of_prior)[kept]
+            rest = (of_prior - gain @ without_mean @ of_prior)[kept]
+            ahead = weigh_leads(told.leads, gap_variances(covariance), parts, means, variances)
+            yield evidence[kept], mean[kept], rest, np.array([ahead] * int(kept.sum()))
+
+
+def weigh_leads(
+    leads: Floats, squares: Floats, parts: Floats, means: Floats, variances: Floats
+) -> Floats:
+    """Return how likely each lead is above 0, if nothing but it and its variance is known."""
+    every, above = np.zeros_like(leads), np.zeros_like(leads)
+    for one, two in product(np.flatnonzero(parts), repeat=2):
+        gap, wide = means[one] - means[two], variances[one] + variances[two]
+        seen = parts[one] * parts[two] * np.exp(-((leads - gap) ** 2) / (wide + squares) / 2)
+        seen /= np.sqrt(wide + squares)
+        pull, precision = gap / wide + leads / (squares + 1e-12), 1 / wide + 1 / (squares + 1e-12)
+        every += seen
+        above += seen * normal_below(pull / np.sqrt(precision))
+    np.fill_diagonal(above, np.diag(every) / 2)
+    return above / every
 
 
 def enumerate_field(told: Verdicts) -> tuple[Floats, Floats]:
     """Return the probability that a bot of a row is the stronger one, and that it is the first."""
     parts = zip(*every_assignment(told), strict=True)
-    logs, means, covariances = (np.concatenate(column) for column in parts)
+    logs, means, covariances, ahead = (np.concatenate(column) for column in parts)
     weights = np.exp(logs - logs.max())
     kept = weights > math.exp(-_NEGLIGIBLE)
     weights, means, covariances = weights[kept] / weights.sum(), means[kept], covariances[kept]
-    own = np.einsum("aii->ai", covariances)
-    gaps = np.maximum(own[:, :, None] + own[:, None] - 2 * covariances, 1e-14)
-    ahead = normal_below((means[:, :, None] - means[:, None]) / np.sqrt(gaps))
     rng, first = np.random.default_rng(1), np.zeros(told.bots)
     counts = rng.multinomial(_DRAWS, weights / weights.sum())
     for mean, covariance, count in zip(means, covariances, counts, strict=True):
@@ -285,7 +303,7 @@ def enumerate_field(told: Verdicts) -> tuple[Floats, Floats]:
             root = np.linalg.cholesky(covariance + 1e-9 * np.eye(told.bots))
             points = mean + rng.normal(size=(count, told.bots)) @ root.T
             first += np.bincount(points.argmax(axis=1), minlength=told.bots)
-    return np.einsum("a,aij->ij", weights, ahead), first / _DRAWS
+    return np.einsum("a,aij->ij", weights, ahead[kept]), first / _DRAWS
 
 
 QUICKSTART = {  # city_hunter, majority, greedy, uniform
@@ -332,22 +350,34 @@ JOINED = {  # a list of four bots, and another one of the last of them with thre
 }
 
 
-@pytest.mark.parametrize(("name", "two"), [*zip(JOINED, ((6, 3), (4, 0)), strict=True)])
-def test_no_leader_is_probably_the_weaker_one_and_none_apart_below_95(
-    name: str, two: tuple[int, int]
+@pytest.mark.parametrize(
+    ("name", "two", "chance"), [("one below .5", (6, 3), 0.536), ("apart below .95", (4, 0), 0.985)]
+)
+def test_no_leader_is_probably_the_weaker_one_where_lists_were_joined(
+    name: str, two: tuple[int, int], chance: float
 ) -> None:
-    """Of bots that are known less well, which the posterior draws further to the others."""
+    """By the strengths of all bots .243 and .882: those known less well are drawn further."""
     pairings = [*combinations(range(4), 2), *combinations(range(3, 7), 2)]
     met = dict(zip(pairings, ((a, 0, b, 0, c) for a, b, c in JOINED[name]), strict=True))
     told = judge(7, met)
     assert told.leads[two] > 0
-    doubt = told.posterior.likely[two]
-    assert (doubt, told.likely[two]) == pytest.approx(
-        (0.243, 0.5) if name == "one below .5" else (0.882, 0.95), abs=0.005
-    )
-    assert told.likely[told.leads > 0].min() >= 0.5
-    assert told.likely[told.apart].min(initial=1.0) >= 0.95
+    assert told.likely[two] == pytest.approx(chance, abs=0.005)
+    assert told.posterior.likely[told.leads > 0].min() >= 0.5
+    assert told.posterior.likely[told.apart].min(initial=1.0) >= 0.95
     assert (told.likely + told.likely.T).ravel() == pytest.approx(np.ones(49))
+
+
+def test_no_bots_that_are_apart_are_less_likely_than_the_test_says() -> None:
+    """The prior of a field with one bot far below says that the others are close."""
+    even = [(8, 22, 10), (4, 29, 7), (11, 26, 3), (14, 17, 9), (3, 27, 10)]
+    even += [(10, 21, 9), (9, 25, 6), (10, 21, 9), (11, 25, 4), (7, 25, 8)]
+    met = dict(zip(combinations(range(5), 2), ((a, 0, b, 0, c) for a, b, c in even), strict=True))
+    lost = [(0, 0, one, 0, 40 - one) for one in (9, 5, 11, 8, 6)]
+    told = judge(6, met | {(one, 5): lost[one] for one in range(5)})
+    assert told.apart[4, 2]
+    assert told.posterior.likely[4, 2] == pytest.approx(0.919, abs=0.005)
+    assert told.likely[4, 2] == 0.95
+    assert told.likely[2, 4] == pytest.approx(0.05)
 
 
 FIELDS = [*product((3, 4, 5, 6), STRENGTHS, DESIGNS)]

@@ -154,7 +154,7 @@ class Verdicts:
         if self.bots != 2 or not any(map(any, self.met.values())):
             return None
         ((first, _), counts), *_ = self.met.items()
-        counts = tuple(int(one / np.max(self.fit.model.growth)) for one in counts)
+        counts = tuple(round(one / float(np.max(self.fit.model.growth))) for one in counts)
         return counts if first == 0 else counts[::-1]
 
     @cached_property

@@ -280,9 +280,9 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
 
 def describe_dependence(field: Field) -> str:
     """Return in a sentence how the results of a field depend on time; "" if they do not."""
-    if not field.dependence:
+    _, bot, rise = field.dependence or (None, None, 0.0)
+    if bot is None:
         return ""
-    _, bot, rise = field.dependence
     said = f"pairs played one after another are alike, most of all those of {field.labels[bot]}"
     if rise:
         said = f"{field.labels[bot]} became {'stronger' if rise > 0 else 'weaker'} during its games"

@@ -20,6 +20,7 @@ from arena.statistics.distributions import expit
 from arena.statistics.intervals import LEVEL, score_intervals
 from arena.statistics.ratings import ELO
 from arena.statistics.two_bots import pair_scores
+from arena.tables.findings import describe_dependence
 from arena.tournament.schedule import Pairing
 from bench.studies.fields import score_shares
 
@@ -139,12 +140,12 @@ def play_in_time(bots: int, pairs: int, time: str, run: int) -> tuple[Field, Fie
 def lines(runs: int = 400) -> Iterator[str]:
     """Yield the table: how often equal bots are apart, and how often time is seen."""
     yield f"{runs} runs of equal bots a row. Of 100: in how many two are apart, where errors do"
-    yield "not allow for what is seen in time, and where they do; and in how many something is.\n"
-    yield "| bots | pairs | in time | apart before | apart | seen |\n|---|---|---|---|---|---|"
+    yield "not allow for what is seen in time, and where they do; and in how many it is said.\n"
+    yield "| bots | pairs | in time | apart before | apart | said |\n|---|---|---|---|---|---|"
     for bots, pairs in ((4, 40), (6, 40)):
         for time in TIMES:
             found = [play_in_time(bots, pairs, time, run) for run in range(runs)]
             told = ([bool(one[n].verdicts.apart.any()) for one in found] for n in (0, 1))
-            cells = *told, [one[1].dependence is not None for one in found]
+            cells = *told, [bool(describe_dependence(one[1])) for one in found]
             said = " | ".join(f"{100 * np.mean(cell):.1f}" for cell in cells)
             yield f"| {bots} | {pairs} | {time} | {said} |"

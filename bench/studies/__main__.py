@@ -39,6 +39,7 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sprt": ("Comparisons that stop: arena compare", sprt.lines),
+    "races": ("Comparisons that stop: beside fishtest's test", sprt.races),
     "claims": ("Comparisons that stop: the sentence", claims.lines),
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: under hostile truths", apart.lines),

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from arena.differences.claims import Claim, make_claim
 from arena.statistics.intervals import Estimate
-from arena.statistics.sequential_test import PAIR_SCORES, looks, share_of
-from arena.statistics.stopped import estimate_mean
 from arena.tournament.sprt_rounds import Evidence
 from arena.tournament.stop import Sprt
-from bench.studies.sprt import ENDS, ERROR_RATE, FAR, MOST, NEAR, RUNS, Finished, Setup, play_tests
+from bench.studies.sprt import ERROR_RATE, FAR, MOST, NEAR, RUNS, Setup, play_tests
 
 SETUPS = [
     Setup(shares, elo, 15.0, most)
@@ -22,15 +20,11 @@ FIRM: tuple[Claim, ...] = ("better", "weaker", "no worse", "not better")
 """What is said without `probably`."""
 
 
-def claim_of(test: Finished, setup: Setup) -> Claim:
+def claim_of(test: Evidence, setup: Setup) -> Claim:
     """Return what `arena compare` says after a test."""
-    mean1 = 2 * share_of(setup.elo1)
-    numbers = looks(test.pairs)
-    mean = estimate_mean(test.counts, PAIR_SCORES, 1.0, mean1, numbers, ENDS)
-    evidence = Evidence(test.counts, PAIR_SCORES, 1.0, mean1, ENDS, numbers)
     stop = Sprt(0.0, setup.elo1, ERROR_RATE, ERROR_RATE, setup.most)
-    lead = Estimate(*map(evidence.elo, mean))
-    return make_claim(evidence.verdict, lead, stop, test.pairs)
+    lead = Estimate(*map(test.elo, test.estimate()[:3]))
+    return make_claim(test.verdict, lead, stop, test.pairs)
 
 
 def is_wrong(claim: Claim, setup: Setup) -> bool:

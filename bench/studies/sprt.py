@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,28 +13,24 @@ import scipy
 from arena.entries.resolve import resolve
 from arena.statistics.sequential_test import (
     DIFFERENCES,
+    FIRST_LOOK,
     PAIR_SCORES,
     bounds,
-    elo_difference,
     elo_of,
-    looks,
-    mean_difference,
-    moments,
     share_of,
 )
-from arena.statistics.stopped import estimate_mean
-from arena.tournament.sprt_rounds import SprtRounds, weigh
+from arena.tournament.sprt_rounds import Evidence, SprtRounds, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 
 SEED = 13
-RUNS, COVERED = 300, 100
+RUNS, COVERED, RACES = 300, 100, 500
 NEAR = (0.16, 0.002, 0.676, 0.002, 0.16)
 """Shares of the pair scores of greedy against a near copy, greedy(patience=2.5), made even."""
 FAR = (0.3, 0.015, 0.37, 0.015, 0.3)
 """Shares of the pair scores of two bots that seldom do the same."""
-
+NAMES = {"near": NEAR, "far": FAR}
 
 PANEL = (0.25, 0.5, 0.85)
 """The old version's shares of the score against three opponents."""
@@ -43,10 +39,11 @@ SAME = 0.8
 ERROR_RATE = 0.05
 ENDS = bounds(ERROR_RATE, ERROR_RATE)
 MOST = 10**6
+_ENOUGH, _NEWTON, _LEAST = 8_000, 12, 1e-12  # pairs that decide a test of 30 points; steps
 
 Array = npt.NDArray[np.float64]
 Counted = npt.NDArray[np.int_]
-_TWO = Tournament("compare", 0, 1, [resolve(f"{name}=greedy") for name in ("a", "b")], STANDARD)
+TWO = Tournament("compare", 0, 1, [resolve(f"{name}=greedy") for name in ("a", "b")], STANDARD)
 _VERSIONS = Tournament(
     *("compare", 0, 1, [resolve(f"{name}=greedy") for name in ("new", "old", *"abc")], STANDARD),
     panel=len(PANEL),
@@ -72,19 +69,6 @@ class Setup(NamedTuple):
         return np.random.default_rng([SEED, *(round(1000 * n) for n in numbers), self.most])
 
 
-class Finished(NamedTuple):
-    """A simulated test: how many observations of each value, the ratio, and how many rounds."""
-
-    counts: tuple[int, ...]
-    ratio: float
-    old_shares: Sequence[float] = ()
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs, or deals of both versions, it took."""
-        return sum(self.counts)
-
-
 def tilted(shares: npt.ArrayLike, values: npt.ArrayLike, mean: float) -> Array:
     """Return the shares of values with another mean, exponentially tilted."""
 
@@ -98,22 +82,22 @@ def tilted(shares: npt.ArrayLike, values: npt.ArrayLike, mean: float) -> Array:
     return weights(scipy.optimize.brentq(excess, -20.0, 20.0))
 
 
-def play_tests(setup: Setup, runs: int = RUNS) -> list[Finished]:
+def play_tests(setup: Setup, runs: int = RUNS) -> list[Evidence]:
     """Return so many simulated comparisons of two bots."""
     rng = setup.generator()
     truth = tilted(setup.shares, PAIR_SCORES, 2 * share_of(setup.elo))
     return [_play_test(setup, truth, rng) for _ in range(runs)]
 
 
-def _play_test(setup: Setup, truth: Array, rng: np.random.Generator) -> Finished:
+def _play_test(setup: Setup, truth: Array, rng: np.random.Generator) -> Evidence:
     stop = Sprt(0.0, setup.elo1, ERROR_RATE, ERROR_RATE, setup.most)
-    rounds, counts = SprtRounds(_TWO, stop), np.zeros(len(PAIR_SCORES), dtype=int)
+    rounds, counts = SprtRounds(TWO, stop), np.zeros(len(PAIR_SCORES), dtype=int)
     while legs := rounds.next(0, seen := {0: tuple(counts.tolist())}, ()):
         counts += rng.multinomial(legs[0].end - legs[0].first, truth)
-    return Finished(seen[0], weigh(_TWO, stop, seen).ratio)
+    return weigh(TWO, stop, seen)
 
 
-def play_differences(setup: Setup, runs: int = RUNS) -> list[Finished]:
+def play_differences(setup: Setup, runs: int = RUNS) -> list[Evidence]:
     """Return so many simulated comparisons of two versions against the panel."""
     rng = setup.generator()
     truths = [_both_scores(setup, share) for share in PANEL]
@@ -136,7 +120,7 @@ def _both_scores(setup: Setup, share: float) -> Array:
     return changed(scipy.optimize.brentq(excess, -20.0, 20.0))
 
 
-def _play_difference(setup: Setup, truths: Sequence[Array], rng: np.random.Generator) -> Finished:
+def _play_difference(setup: Setup, truths: Sequence[Array], rng: np.random.Generator) -> Evidence:
     """Return a comparison that `arena compare` decides: its rounds, and its evidence."""
     stop = Sprt(0.0, setup.elo1, ERROR_RATE, ERROR_RATE, len(PANEL) * setup.most)
     rounds, both = SprtRounds(_VERSIONS, stop), _no_deals(truths)
@@ -144,8 +128,7 @@ def _play_difference(setup: Setup, truths: Sequence[Array], rng: np.random.Gener
         deals = legs[0].end - legs[0].first  # as many of every pairing
         for number, truth in enumerate(truths):
             both[number] += rng.multinomial(deals, truth.ravel()).reshape(truth.shape)
-    evidence = weigh(_VERSIONS, stop, seen)
-    return Finished(tuple(evidence.counts), evidence.ratio, evidence.shares)
+    return weigh(_VERSIONS, stop, seen)
 
 
 def _no_deals(truths: Sequence[Array]) -> Counted:
@@ -164,63 +147,76 @@ def _pairing_counts(both: Counted) -> dict[int, tuple[int, ...]]:
     return counts
 
 
-def share_better(tests: Sequence[Finished]) -> float:
+def share_better(tests: Sequence[Evidence]) -> float:
     """Return the share of tests that ended at the upper bound."""
     return sum(test.ratio >= ENDS.high for test in tests) / len(tests)
 
 
-def share_not_better(tests: Sequence[Finished]) -> float:
+def share_not_better(tests: Sequence[Evidence]) -> float:
     """Return the share of tests that ended at the lower bound."""
     return sum(test.ratio <= ENDS.low for test in tests) / len(tests)
 
 
-def mean_pairs(tests: Sequence[Finished]) -> float:
+def mean_pairs(tests: Sequence[Evidence]) -> float:
     """Return the mean number of pairs."""
     return sum(test.pairs for test in tests) / len(tests)
 
 
 class Coverage(NamedTuple):
-    """How often the interval had the truth, and the estimate exceeded it.
-
-    `plain` is how often the interval had it that takes the number of pairs for chosen before.
-    """
+    """How often the interval had the truth, and the estimate exceeded it."""
 
     covered: float
     above: float
-    plain: float
 
 
-def coverage(tests: Sequence[Finished], setup: Setup) -> Coverage:
-    """Return how good the estimates are after these tests of two bots."""
-    covered = above = plain = 0
-    truth = 2 * share_of(setup.elo)
-    for test in tests:
-        seen = moments(test.counts, PAIR_SCORES)
-        mean1, numbers = 2 * share_of(setup.elo1), looks(test.pairs)
-        mean = estimate_mean(test.counts, PAIR_SCORES, 1.0, mean1, numbers, ENDS)
-        covered += mean.low <= truth <= mean.high
-        above += mean.value > truth
-        plain += abs(seen.mean - truth) <= 1.96 * math.sqrt(seen.variance / test.pairs)
-    return Coverage(*(number / len(tests) for number in (covered, above, plain)))
+def coverage(tests: Sequence[Evidence], setup: Setup) -> Coverage:
+    """Return how good the estimates are after these tests, in Elo points."""
+    found = [[*map(test.elo, test.estimate()[:3])] for test in tests]
+    value, low, high = np.array(found).T
+    held = (low <= setup.elo) & (setup.elo <= high)
+    return Coverage(float(held.mean()), float((value > setup.elo).mean()))
 
 
-def difference_coverage(tests: Sequence[Finished], setup: Setup) -> Coverage:
-    """Return how good the estimates are after these tests of two versions, in Elo points."""
-    covered = above = plain = 0
-    for test in tests:
-        seen, panel = moments(test.counts, DIFFERENCES), len(PANEL)
-        mean1 = mean_difference(test.old_shares, setup.elo1)
-        numbers = [panel * look for look in looks(test.pairs // panel)]
-        mean = estimate_mean(test.counts, DIFFERENCES, 0.0, mean1, numbers, ENDS)
-        low, middle, high = (
-            elo_difference(test.old_shares, value / 2, test.pairs)
-            for value in (mean.low, mean.value, mean.high)
-        )
-        covered += low <= setup.elo <= high
-        above += middle > setup.elo
-        truth = mean_difference(PANEL, setup.elo)
-        plain += abs(seen.mean - truth) <= 1.96 * math.sqrt(seen.variance / test.pairs)
-    return Coverage(*(number / len(tests) for number in (covered, above, plain)))
+def race(setup: Setup, runs: int = RACES) -> tuple[float, float]:
+    """Return the mean pairs of a test, and those that fishtest's takes of the same pairs."""
+    rng, truth = setup.generator(), tilted(setup.shares, PAIR_SCORES, 2 * share_of(setup.elo))
+    drawn = rng.choice(len(truth), (runs, _ENOUGH), p=truth)
+    own, other = race_pairs(drawn, 2 * share_of(setup.elo1)).mean(axis=1).tolist()
+    return own, other
+
+
+def race_pairs(drawn: Counted, mean1: float) -> Array:
+    """Return the pairs of each test of some scores (2, n): the arena's, and fishtest's.
+
+    Fishtest's is looked at from the first pair on, and its bounds are nearer by half of the mean
+    square over the mean of the steps to a new extreme.
+    """
+    leads = np.array(PAIR_SCORES) - np.array([[[1.0]], [[mean1]]])
+    left, found = np.arange(len(drawn)), np.zeros((2, len(drawn)))
+    counts, pulls = np.zeros((len(drawn), len(PAIR_SCORES))), np.zeros((2, len(drawn), 1))
+    far, squares = np.zeros((2, len(drawn), 2))
+    for pairs, scores in enumerate(drawn.T, 1):
+        counts[left, scores[left]] += 1
+        seen, pull = np.maximum(counts[left], 1e-3), pulls[:, left]
+        shares = seen / seen.sum(axis=1, keepdims=True)
+        low, high = ((shares[:, [end]] / 2 - 1) / leads[..., [end]] for end in (-1, 0))
+        for _ in range(_NEWTON):
+            terms = leads / (1 + pull * leads)
+            excess, slope = ((shares * terms**power).sum(axis=-1) for power in (1, 2))
+            pull = np.clip(pull + (excess / slope)[..., None], low, high)
+        pulls[:, left] = pull
+        ratio = -np.diff((seen * np.log1p(pull * leads)).sum(axis=-1), axis=0)[0]
+        sizes = np.stack([-ratio, ratio], axis=1)
+        steps = np.maximum(sizes - far[left], 0)
+        far[left], squares[left] = far[left] + steps, squares[left] + steps**2
+        over = squares[left] / np.maximum(2 * far[left], _LEAST)
+        own = (sizes >= ENDS.high).any(axis=1) & (pairs >= FIRST_LOOK)
+        ended = np.stack([own, (sizes > ENDS.high - over).any(axis=1)])
+        found[:, left] = np.where(ended & (found[:, left] == 0), pairs, found[:, left])
+        left = left[(found[:, left] == 0).any(axis=0)]
+        if not len(left):
+            break
+    return found
 
 
 SETUPS = [
@@ -241,30 +237,38 @@ def lines() -> Iterator[str]:
     yield (
         f"Tests of 0 against `elo1` with errors of 5 %, {RUNS:,} runs a row. Pair scores are as\n"
         "spread as those of greedy against greedy(patience=2.5) (near), or more (far). Of the\n"
-        f"first {COVERED}: `covered` is how often the 95 % interval had the true Elo, `above` how\n"
-        "often the estimate was more, and `plain` what an interval covers that takes the number\n"
-        "of pairs as given.\n"
+        f"first {COVERED}: `covered` is how often the 95 % interval had the true Elo, and `above`\n"
+        "how often the estimate was more.\n"
     )
-    yield from _table(SETUPS, play_tests, coverage)
+    yield from _table(SETUPS, play_tests)
     shares = ", ".join(f"{share:.0%}" for share in PANEL)
     yield (
         "\nThe same for `--against`: two versions meet three opponents, against which the old one\n"
         f"has {shares} of the score; the new one's score of a deal is the old one's in\n"
         f"{SAME:.0%} of the deals. Pairs are deals that both versions played.\n"
     )
-    yield from _table(DIFFERENCE_SETUPS, play_differences, difference_coverage)
+    yield from _table(DIFFERENCE_SETUPS, play_differences)
 
 
-def _table(
-    setups: Sequence[Setup],
-    play: Callable[[Setup], list[Finished]],
-    cover: Callable[[Sequence[Finished], Setup], Coverage],
-) -> Iterator[str]:
+def races() -> Iterator[str]:
+    """Yield the table of pairs beside those of fishtest's test."""
+    yield (
+        "Pairs over those of fishtest's pentanomial test, which is looked at from the first one\n"
+        f"on and allows for how far its ratio oversteps: {RACES} runs, both with the same pairs.\n"
+    )
+    yield "| pair scores | elo1 | Elo 0 | midway | elo1 |\n|---|---|---|---|---|"
+    for name, elo1 in product(NAMES, (30.0, 60.0)):
+        pairs = [race(Setup(NAMES[name], part * elo1, elo1)) for part in (0.0, 0.5, 1.0)]
+        ratios = [f"{own / other:.2f}" for own, other in pairs]
+        yield f"| {name} | {elo1:g} | {' | '.join(ratios)} |"
+
+
+def _table(setups: Sequence[Setup], play: Callable[[Setup], list[Evidence]]) -> Iterator[str]:
     yield (
         "| pair scores | true Elo | elo1 | most pairs | better | not better | mean pairs "
-        "| covered | above | plain |"
+        "| covered | above |"
     )
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for setup in setups:
         tests = play(setup)
         shares = (share_better(tests), share_not_better(tests))
@@ -275,6 +279,6 @@ def _table(
             "none" if setup.most == MOST else f"{setup.most:,}",
             *(f"{share:.1%}" for share in shares),
             f"{mean_pairs(tests):,.0f}",
-            *(f"{share:.1%}" for share in cover(tests[:COVERED], setup)),
+            *(f"{share:.1%}" for share in coverage(tests[:COVERED], setup)),
         ]
         yield f"| {' | '.join(cells)} |"

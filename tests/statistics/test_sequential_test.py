@@ -21,18 +21,22 @@ from arena.statistics.sequential_test import (
     share_of,
 )
 from arena.statistics.stopped import Walk, estimate_drift, estimate_mean
+from arena.tournament.sprt_rounds import SprtRounds
+from arena.tournament.stop import Sprt
 from bench.studies.sprt import (
     DIFFERENCE_SETUPS,
     FAR,
     NEAR,
     SETUPS,
+    TWO,
     Coverage,
     Setup,
     coverage,
-    difference_coverage,
     mean_pairs,
     play_differences,
     play_tests,
+    race,
+    race_pairs,
     share_better,
     share_not_better,
 )
@@ -291,20 +295,53 @@ def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
     assert 60 < mean_pairs(tests) < 200
 
 
+def test_a_comparison_takes_at_most_a_fifth_more_pairs_than_that_of_fishtest() -> None:
+    """Of the same pairs; fishtest's may end before the 32nd, and before its ratio is at a bound."""
+    own, other = race(Setup(NEAR, 60.0, 60.0), runs=40)
+    assert 1.05 < own / other < 1.2
+    drawn, mean1 = np.random.default_rng(1).choice(5, (3, 200), p=NEAR), 2 * share_of(60)
+    found = race_pairs(drawn, mean1).T.tolist()
+    assert found == [[_by_rounds(run), _one_by_one(run, mean1)] for run in drawn.tolist()]
+
+
+def _by_rounds(drawn: Sequence[int]) -> int:
+    """Return the pairs of a test of 60 points by the rounds of the arena."""
+    rounds, seen = SprtRounds(TWO, Sprt(0.0, 60.0, 0.05, 0.05, 10**6)), 0
+    counts = (0,) * 5
+    while legs := rounds.next(0, {0: counts}, ()):
+        seen = legs[0].end
+        counts = tuple(np.bincount(drawn[:seen], minlength=5).tolist())
+    return seen
+
+
+def _one_by_one(drawn: Sequence[int], mean1: float) -> int:
+    """Return the pairs of fishtest's test, by the ratio of the arena."""
+    far, squares = [0.0, 0.0], [0.0, 0.0]
+    for pairs in range(1, len(drawn) + 1):
+        counts = np.bincount(drawn[:pairs], minlength=5).tolist()
+        ratio = log_likelihood_ratio(counts, PAIR_SCORES, 1.0, mean1)
+        for side, size in enumerate((-ratio, ratio)):
+            squares[side] += max(0.0, size - far[side]) ** 2
+            far[side] = max(far[side], size)
+            if size > math.log(19) - squares[side] / max(2 * far[side], 1e-12):
+                return pairs
+    return 0
+
+
 def test_differences_are_judged_as_a_comparison_is() -> None:
     """Few runs: the ratio is that of the counts, worked out here, and no test goes on past it."""
     setup = Setup(FAR, 60.0, 60.0)
     tests = play_differences(setup, runs=20)
     for test in tests:
         means = [
-            2 * sum(share_of(elo_of(share) + elo) - share for share in test.old_shares) / 3
+            2 * sum(share_of(elo_of(share) + elo) - share for share in test.shares) / 3
             for elo in (0.0, setup.elo1)
         ]
         assert test.ratio == pytest.approx(log_likelihood_ratio(test.counts, DIFFERENCES, *means))
         assert not -2.94 < test.ratio < 2.94
         assert test.pairs % 3 == 0
     assert share_better(tests) > 0.7
-    assert abs(sum(share for test in tests for share in test.old_shares) / 60 - 0.533) < 0.03
+    assert abs(sum(share for test in tests for share in test.shares) / 60 - 0.533) < 0.03
     short = play_differences(setup._replace(most=20), runs=4)
     assert {test.pairs for test in short} <= {48, 60}
 
@@ -324,4 +361,4 @@ def test_differences_by_deal_are_judged_as_well(setup: Setup) -> None:
     """Two versions against three opponents of different strength."""
     tests = play_differences(setup)
     check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
-    check_coverage(difference_coverage(tests, setup), setup, len(tests))
+    check_coverage(coverage(tests, setup), setup, len(tests))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -19,13 +17,12 @@ import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from bench import bare, peers
-from bench.__main__ import FELT, LONG, OWN, TABLES, _apart, table
+from bench.__main__ import _apart
 from bench.gym import VECTORS, stepping
 from bench.last_round import Ending, endings
 from bench.mutants.__main__ import Traced, choose, copy_repository, report
 from bench.mutants.changes import Mutant, draw, find_mutants
 from bench.saving import make, sections
-from bench.timing import peak
 from engine import STANDARD, State, pack_of, play_game, size
 from engine.cards import cards_of
 from engine.play import playout
@@ -115,58 +112,6 @@ def test_a_table_that_fails_leaves_the_others_saved(
         make(tmp_path / "apart.md", "# Head", parts, parts)
     assert capsys.readouterr() == ("\n", "")
     assert not (tmp_path / "apart.md").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a parent counts elsewhere")
-def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
-    """A small program that a large one starts is small."""
-    large = bytearray(256 << 20)
-    code = "from bench.timing import peak; print(peak())"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
-    assert 5 < float(done.stdout) < 128 < len(large) / (1 << 20) < peak()
-
-
-def test_tables_have_cells_in_each_line_and_names_that_there_are() -> None:
-    """Also one with columns of its own; below it is what the machine did."""
-    assert {name for _, _, name in FELT} | {*LONG} | {*OWN} <= {*TABLES}
-    assert not {name for _, _, name in FELT} & {*LONG}
-    row = peers.Row("a", "1", "2", "3", "4")
-    lines = "\n".join(table("T", [row], *OWN["peers"])).splitlines()
-    cells = [line.count("|") for line in lines if line.startswith("|")]
-    assert cells == [len(peers.COLUMNS) + 1] * 3
-    assert peers.NOTE in "\n".join(lines)
-    assert lines[-1].endswith(" s")
-    peer = peers.Peer(lambda: None, games=10, decisions=50, choice=0.25)
-    assert peer.overhead(500) == 0.75
-
-
-@pytest.mark.slow
-def test_a_framework_that_is_missing_or_fails_has_a_row_that_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The last line of what it printed is in the table, and cannot break it."""
-    gone = {"Away, Chess": ("no-such-framework", None), "Broken | Chess": ("pytest", None)}
-    monkeypatch.setattr(peers, "PEERS", gone)
-    away, broken = peers.rows()
-    assert away[:2] == ("Away, Chess", "not installed")
-    assert broken[1] == "failed: KeyError: 'Broken / Chess'"
-
-
-OF_THE_EXTRA = {
-    "rlcard": peers._rlcard,
-    "catanatron": peers._catanatron,
-    "kaggle_environments": peers._kaggle,
-    "pettingzoo.classic.go_v5": peers._pettingzoo,
-}
-
-
-@pytest.mark.study  # the extra `bench` takes minutes to install
-@pytest.mark.parametrize("module", OF_THE_EXTRA)
-def test_a_framework_of_the_extra_asks_for_every_decision(module: str) -> None:
-    """As the frameworks do that all tests have."""
-    pytest.importorskip(module, exc_type=ImportError)
-    assert_asked(OF_THE_EXTRA[module])
 
 
 @pytest.mark.parametrize("protocol", [peers._ours, peers._open_spiel])

@@ -134,23 +134,6 @@ def test_on_one_core_there_is_one_worker() -> None:
     assert done.stdout == f"1 worker; 9 processes of ThreadPoolExecutor; {detail}\n"
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
-def test_a_run_on_one_core_has_one_worker_and_the_same_files(tmp_path: Path) -> None:
-    """The number of workers changes no result."""
-    pin = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); "
-    play = "from arena.cli import main; main()"
-    more = ["play", "greedy", "uniform", "--pairs", "2", "--quiet", "--no-repeat", "--out"]
-    for folder, code, workers in (("one", pin, []), ("three", "", ["--workers", "3"])):
-        words = [sys.executable, "-c", code + play, *more, str(tmp_path / folder), *workers]
-        subprocess.run(words, check=True, cwd=ROOT)
-    assert "4 games, 1 worker\n" in (tmp_path / "one" / "run.log").read_text()
-    assert "4 games, 3 workers\n" in (tmp_path / "three" / "run.log").read_text()
-    for name in ("games.csv", "standings.csv", "report.md", "manifest.json"):
-        one, three = ((tmp_path / folder / name).read_bytes() for folder in ("one", "three"))
-        assert one == three, name
-
-
 COUNTS = {"cpu_count", "process_cpu_count", "sched_getaffinity"}
 """Functions that count cores, under the names that `os`, `psutil` and `multiprocessing` have."""
 

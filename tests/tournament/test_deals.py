@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -16,11 +15,10 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament import schedule
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import read_deals
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, Record, Rules, to_text
+from engine import STANDARD, Rules, to_text
 from engine.state import random_deal
 from tests.conftest import Arena
 from tests.positions import DECK
@@ -177,23 +175,6 @@ def test_a_manifest_with_wrong_deals_is_no_manifest() -> None:
     for wrong in (["5"], DEALS[:1], twice, ["?"] * 3, 5, [DEALS[0], "", DECK]):
         with pytest.raises(InputError):
             read_tournament(manifest_text(manifest | {"deals": wrong}))
-
-
-@pytest.mark.slow
-def test_the_command_that_replays_a_game_has_its_deal(arena: Arena) -> None:
-    """It needs neither the file nor the folder of the run."""
-    fixture = CUP.fixture(0, 2, 1)
-    command = replay_commands(CUP)(fixture)
-    assert f"--deal {DEALS[2]}" in command
-    _, *words = shlex.split(command)
-    again = json.loads(arena(*words).stdout)
-    assert again["deal"] == DEALS[2]
-    game = library.play("greedy", "uniform", seed=7, pair=2, seat=1, deal=DEALS[2])
-    assert Record.from_json(json.dumps(again)) == game.record
-    results = library.run(["greedy", "uniform"], pairs=3, seed=7, deals=DEALS, progress=False)
-    assert results.game("greedy", "uniform", 2, 1).record == game.record
-    with pytest.raises(InputError, match="deal: the deal has 1 cards"):
-        library.play("greedy", "uniform", deal="5")
 
 
 @pytest.mark.slow

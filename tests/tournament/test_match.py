@@ -10,7 +10,6 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.log import logger
 from arena.executors.worker import Worker
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
@@ -275,16 +274,3 @@ def test_a_wall_clock_has_its_own_limit_or_that_of_the_decision() -> None:
     left = clock.left()
     assert left is not None
     assert 500 < left <= 1000
-
-
-@pytest.mark.slow
-def test_a_worker_logs_each_forfeit(caplog: pytest.LogCaptureFixture) -> None:
-    """With the bot, the kind and the place of the game."""
-    raising = rogue("raises_boom", "inproc")
-    with caplog.at_level("WARNING", logger=logger.name):
-        (first, second) = played(UNIFORM, raising)
-    assert first.fault
-    assert second.fault
-    said = [record.getMessage() for record in caplog.records if "forfeits" in record.getMessage()]
-    assert [line.partition(": ")[0].split(" (")[0] for line in said] == ["raises_boom forfeits"] * 2
-    assert [line.rpartition("pair ")[2] for line in said] == ["0, seat 0", "0, seat 1"]

@@ -25,7 +25,6 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
 from bench.studies.first import find, make_elos
-from bench.studies.newcomer import find_place
 from engine import STANDARD
 
 THREE = round_robin(["a", "b", "c"])  # a - b, a - c, b - c
@@ -249,14 +248,6 @@ def test_a_target_width_is_reached_and_hardly_passed() -> None:
     assert all(one.opponent is None for one in wide)
 
 
-@pytest.mark.slow
-def test_a_newcomer_finds_its_place_with_fewer_pairs() -> None:
-    """Than it could cost: three ladders; bench/STUDIES.md has all its pairings in turn."""
-    costs = [find_place(1300.0, run) for run in range(3)]
-    assert all(cost.right for two in costs for cost in two)
-    assert sum(cost.pairs for cost, _ in costs) < 3 * 1000
-
-
 STOP = Sprt(0.0, 30.0, 0.05, 0.05, 400)
 NONE = (0,) * 9
 
@@ -370,20 +361,6 @@ def test_the_status_says_how_far_the_test_is() -> None:
     )
     twins = {0: differences(minus=1, none=9, plus=6), 1: NONE, 2: (0, 0, 16, 0, 0), 3: (0,) * 5}
     assert SprtRounds(paired(), STOP).status(twins).startswith("16 pairs, Elo +")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("seen", "drawn"),
-    [((0, 0, 9, 0, 200), "----|---o"), ((200, 0, 9, 0, 0), "o---|----")],
-)
-def test_a_ratio_beyond_its_bounds_is_drawn_at_them(seen: tuple[int, ...], drawn: str) -> None:
-    """However far it is; the interval is that of the comparison at its end."""
-    status = SprtRounds(duel(), STOP).status({0: seen})
-    assert f" {drawn} " in status
-    evidence = weigh(duel(), STOP, {0: seen})
-    low, high = (round(evidence.elo(end)) for end in evidence.estimate()[1:3])
-    assert f"({low}..{high})" in status
 
 
 @pytest.mark.parametrize(

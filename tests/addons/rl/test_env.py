@@ -95,15 +95,6 @@ def test_gymnasium_finds_nothing_to_say_about_it(options: dict[str, Any]) -> Non
 
 
 @pytest.mark.slow
-def test_make_finds_it_by_the_module_that_registers_it() -> None:
-    """In a process that has imported nothing else."""
-    made = "gymnasium.make('arena.addons.rl.env:DistrictNoir-v0')"
-    code = f"import gymnasium; print({made}.reset(seed=1))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "'opponent': 'greedy'" in done.stdout
-
-
-@pytest.mark.slow
 def test_a_missing_extra_is_named() -> None:
     """Each environment says what to install, and `arena.addons.rl` needs none of it."""
     code = """

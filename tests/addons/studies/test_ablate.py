@@ -41,7 +41,6 @@ from arena.tournament.plan import Chunk, Played
 from arena.tournament.rule_changes import Variant, make_variants
 from arena.tournament.tournament import Tournament
 from bench.studies import effect_headlines
-from bench.studies.ablation import Setup, hold
 from engine import STANDARD
 from tests.conftest import Arena, Once
 from tests.kit import HERE, Stops, csv_rows, playing, refused
@@ -229,15 +228,6 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
             runs.append(count_games(3, 40, rng.sample(rows, len(rows))))
         seen.add(repr((difference(*runs, measure), estimate(runs[0], measure))))
     assert len(seen) == 1
-
-
-@pytest.mark.slow
-def test_the_intervals_hold_the_truth() -> None:
-    """In nine to ten of ten runs, and not in all: they are not too wide either."""
-    held = hold(Setup(6, 20, 0.3, 0.4), runs=200)
-    assert 0.91 <= held.city <= 0.985
-    assert 0.91 <= held.margin <= 0.985
-    assert held.said == 1
 
 
 OPTIONS = ["set_bonus=0,5", "cities_needed=2", "rounds=2+removed=23"]

@@ -1,4 +1,4 @@
-"""The bare loop of the benchmarks plays the same game as the engine."""
+"""Benchmarks measure the same game as the engine; mutants are tried by the nearest tests."""
 
 from __future__ import annotations
 

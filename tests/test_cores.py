@@ -1,4 +1,4 @@
-"""Cores are counted in one place, within the quotas of control groups."""
+"""Cores are counted in one place, within the quotas of control groups; matrices use a thread."""
 
 from __future__ import annotations
 

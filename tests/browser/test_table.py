@@ -1,4 +1,4 @@
-"""`arena table` in a browser: games by clicks and by keys, watching, and what goes wrong."""
+"""`arena table`, the site and the pages of a league in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help: everything is listed, whole, and true; shared options do the same everywhere."""
+"""The help is whole and true, options do the same everywhere, the doctor says what lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line says what to write instead; no name and no message controls a terminal."""
+"""One line says what to write instead, whatever words and files are; none controls a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena rate` and `arena report`: runs, exported records and lists of others, together."""
+"""`arena rate`, `report`, `compare` and `plan`: runs, records and lists, and what is printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bots in docs/examples/ stay short, and play; one asks a language model, here a stub."""
+"""The bots in docs/examples/ play; one asks a language model, here a stub; others are trained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages list is what the code has: names, options, figures, versions, examples."""
+"""What README and pages list is what the code has: names, options, figures, files, diffs."""
 
 from __future__ import annotations
 

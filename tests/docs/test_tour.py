@@ -1,4 +1,4 @@
-"""The notebook docs/tour.ipynb runs, and what docs/course says can be done."""
+"""The notebook runs, the course can be held, every error of docs/troubleshooting.md is real."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points, golden games and counts: the engine and the plain second referee come to the same."""
+"""Points, golden games and rules: the engine and the plain second referee come to the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R1 to R10: the deck, the deal, the turns and the rounds, with a test for each rule."""
+"""R1 to R18 with a test for each rule, and the printed scoring example."""
 
 from __future__ import annotations
 

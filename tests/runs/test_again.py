@@ -1,4 +1,4 @@
-"""A run is played again from its manifest, with the same bytes, or it is said what has changed."""
+"""A run is played again from its manifest, or extended: the same bytes, or what has changed."""
 
 from __future__ import annotations
 

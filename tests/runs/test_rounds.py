@@ -1,4 +1,4 @@
-"""A run of several rounds: the same games for any workers, however it was stopped."""
+"""Runs of several rounds, which stop by themselves or are Swiss: the same bytes always."""
 
 from __future__ import annotations
 

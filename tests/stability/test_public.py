@@ -1,4 +1,4 @@
-"""What is public is in the lists, and nothing leaves unsaid: what has left says what to use."""
+"""What is public is in the lists, what has left says what to use, older folders are opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configs are read strictly: every mistake names the file and the place in it."""
+"""Configs are read strictly, and become tournaments: their numbers, manifests and anchors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that plays a game again; how strategies are closed; judged decisions."""
+"""The command that plays a game again; how strategies are closed; variants of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan is played through an executor that a test scripts: what is lost, in doubt, or late."""
+"""A plan is played through an executor that a test scripts; a call does what it is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A league's web in this process, asked as programs and browsers ask it."""
+"""A league's web in this process, asked as programs and browsers ask it, also by a proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environments of Gymnasium and PettingZoo are the engine's game, and keep their contracts."""
+"""Environments of Gymnasium and PettingZoo are games of the engine, and so are data sets."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.addons.league.small import a_league, accept, play, write_bot
 from tests.addons.table import BROKEN, HOSTILE, LOWEST, Client, running
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.conftest import run_here, start_command
-from tests.docs.test_site import site
+from tests.docs.test_pages import site
 from tests.waiting import PATIENCE
 
 Open = Callable[..., Any]

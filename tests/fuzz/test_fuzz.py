@@ -46,8 +46,7 @@ from arena.tournament.tournament import Tournament
 from bots.uniform import bot
 from engine import STANDARD, EngineError, Record, play_game
 from engine.strategy import Clock
-from tests.kit import HERE
-from tests.stores import forge
+from tests.kit import HERE, forge
 
 MOST_CALLS = 3_000_000
 """Calls of Python functions that one input may cost: about a second."""

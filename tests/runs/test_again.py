@@ -27,11 +27,10 @@ from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
 from tests.console import Console
-from tests.kit import Stops, refused, same_files
+from tests.kit import Stops, forge, refused, same_files
 from tests.rogues import write
 from tests.runs import test_resume
 from tests.runs.test_resume import games_in
-from tests.stores import forge
 from tests.tiers import few
 
 BOTS = ["uniform", "greedy", "g=greedy(patience=1.5)", {"bot": "./mine.py", "label": "my own"}]

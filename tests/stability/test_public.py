@@ -21,11 +21,10 @@ from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament.config import convert, make_tournament
 from arena.tournament.versions import engine_sha256, minor, version_here
 from tests.conftest import Arena, Done
-from tests.kit import refused
+from tests.kit import forge, refused
 from tests.stability import BYTES, FOLDERS, MADE, PUBLIC
 from tests.stability.public import public
 from tests.stability.sample import COMMANDS, KEPT, hashes, made, make, write_inputs
-from tests.stores import forge
 
 _GONE = """\
 These public facts are gone or have changed. Users build on them: see docs/stability.md. Keep them

@@ -19,37 +19,12 @@ from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.statistics.ratings import Fit
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
-from arena.threads import count_cores, locate, machine_cores, one_thread
+from arena.threads import count_cores, machine_cores, one_thread
 from tests import ROOT
-
-MOUNT = "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n"
-HYBRID = (
-    "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
-    "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-    "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("own", "mounts", "folder"),
-    [
-        ("0::/\n", MOUNT, "/sys/fs/cgroup"),
-        ("4:memory:/x\n0::/a/b\n", HYBRID, "/sys/fs/cgroup/unified/a/b"),
-        ("0::/a/b\n", MOUNT.replace(" / ", " /a "), "/sys/fs/cgroup/b"),
-        ("0::/c\n", MOUNT.replace(" / ", " /a "), None),
-        ("0::/../..\n", MOUNT, None),
-        ("4:memory:/x\n", HYBRID, None),
-        ("0::/a\n", MOUNT.replace("cgroup2", "cgroup"), None),
-        ("", "", None),
-    ],
-)
-def test_the_own_group_is_found(own: str, mounts: str, folder: str | None) -> None:
-    """Also beside groups of version 1, and in a container; not outside of what is mounted."""
-    assert locate(own, mounts) == (folder and Path(folder))
-
 
 V1 = "35 31 0:32 / {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
 V2 = "41 31 0:38 / {} rw - cgroup2 cgroup2 rw\n"
+IN_A = V2.replace(" / ", " /a ")  # a container, which sees its group and what is below
 DOCKER = "35 31 0:32 /docker/4f {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
 
 
@@ -65,6 +40,9 @@ DOCKER = "35 31 0:32 /docker/4f {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
         ("0::/a/b\n", V2, {"a/c/cpu.max": "100000 100000\n"}, 8),
         ("0::/\n", V2, {"cpu.max": "5000000 100000\n"}, 8),
         ("0::/a/b\n", V2, {"a/b/cpu.max": "of late\n", "a/cpu.max": "2 0\n"}, 8),
+        ("0::/a/b\n", IN_A, {"b/cpu.max": "150000 100000\n"}, 2),
+        ("0::/c\n", IN_A, {"cpu.max": "100000 100000\n"}, 8),
+        ("0::/a\n", V2.replace("cgroup2", "cgroup"), {"a/cpu.max": "100000 100000\n"}, 8),
         ("0::/../..\n", V2, {"cpu.max": "100000 100000\n"}, 8),
         ("4:cpu,cpuacct:/a\n", V1, {"cpu,cpuacct/a/cpu.cfs_quota_us": "250000\n"}, 3),
         ("4:cpu,cpuacct:/a\n", V1, {"cpu,cpuacct/a/cpu.cfs_quota_us": "-1\n"}, 8),

@@ -8,8 +8,6 @@ import random
 import re
 import signal
 import stat
-import subprocess
-import sys
 import threading
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator
@@ -253,12 +251,7 @@ def test_a_page_that_leads_to_the_table_is_opened_in_the_browser(tmp_path: Path)
     browser = tmp_path / "browser.sh"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part\nmv {opened}.part {opened}\n')
     browser.chmod(0o755)
-    server = subprocess.Popen(
-        ["/usr/bin/env", f"BROWSER={browser}", sys.executable, "-m", "arena", "table"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    server = start_command(tmp_path, "table", BROWSER=str(browser))
     assert server.stdout is not None
     try:
         until(opened.exists)

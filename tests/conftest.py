@@ -143,11 +143,12 @@ def run_command(folder: Path, *words: str, **environment: str) -> Done:
     )
 
 
-def start_command(folder: Path, *words: str) -> subprocess.Popen[str]:
+def start_command(folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
     """Start the real command in a folder, as the leader of a process group of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "arena", *words],
         cwd=folder,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -16,6 +16,7 @@ from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import Playing
+from arena.store.damage import enable, renew_all
 from arena.tournament.config_keys import Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
@@ -102,3 +103,17 @@ def _count_rows(path: Path, table: str, mode: str) -> int:
     except sqlite3.OperationalError:
         return 0
     return int(rows)
+
+
+def forge(path: Path, statement: str, *values: object) -> int:
+    """Change a store, note the checksums of what it holds then, and return how many rows changed.
+
+    Raises sqlite3.Error, after the change, where it has left nothing that has a checksum.
+    """
+    with closing(sqlite3.connect(path)) as database:
+        with database:
+            changed = database.execute(statement, values).rowcount
+        with database:
+            enable(database)
+            renew_all(database)
+    return changed

@@ -1,4 +1,4 @@
-"""Cores are counted in one place, within the quotas of control groups."""
+"""Cores are counted in one place, within the quotas of control groups; matrices use a thread."""
 
 from __future__ import annotations
 
@@ -19,37 +19,12 @@ from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.statistics.ratings import Fit
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
-from arena.threads import count_cores, locate, machine_cores, one_thread
+from arena.threads import count_cores, machine_cores, one_thread
 from tests import ROOT
-
-MOUNT = "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n"
-HYBRID = (
-    "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
-    "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-    "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("own", "mounts", "folder"),
-    [
-        ("0::/\n", MOUNT, "/sys/fs/cgroup"),
-        ("4:memory:/x\n0::/a/b\n", HYBRID, "/sys/fs/cgroup/unified/a/b"),
-        ("0::/a/b\n", MOUNT.replace(" / ", " /a "), "/sys/fs/cgroup/b"),
-        ("0::/c\n", MOUNT.replace(" / ", " /a "), None),
-        ("0::/../..\n", MOUNT, None),
-        ("4:memory:/x\n", HYBRID, None),
-        ("0::/a\n", MOUNT.replace("cgroup2", "cgroup"), None),
-        ("", "", None),
-    ],
-)
-def test_the_own_group_is_found(own: str, mounts: str, folder: str | None) -> None:
-    """Also beside groups of version 1, and in a container; not outside of what is mounted."""
-    assert locate(own, mounts) == (folder and Path(folder))
-
 
 V1 = "35 31 0:32 / {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
 V2 = "41 31 0:38 / {} rw - cgroup2 cgroup2 rw\n"
+IN_A = V2.replace(" / ", " /a ")  # a container, which sees its group and what is below
 DOCKER = "35 31 0:32 /docker/4f {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
 
 
@@ -65,6 +40,9 @@ DOCKER = "35 31 0:32 /docker/4f {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
         ("0::/a/b\n", V2, {"a/c/cpu.max": "100000 100000\n"}, 8),
         ("0::/\n", V2, {"cpu.max": "5000000 100000\n"}, 8),
         ("0::/a/b\n", V2, {"a/b/cpu.max": "of late\n", "a/cpu.max": "2 0\n"}, 8),
+        ("0::/a/b\n", IN_A, {"b/cpu.max": "150000 100000\n"}, 2),
+        ("0::/c\n", IN_A, {"cpu.max": "100000 100000\n"}, 8),
+        ("0::/a\n", V2.replace("cgroup2", "cgroup"), {"a/cpu.max": "100000 100000\n"}, 8),
         ("0::/../..\n", V2, {"cpu.max": "100000 100000\n"}, 8),
         ("4:cpu,cpuacct:/a\n", V1, {"cpu,cpuacct/a/cpu.cfs_quota_us": "250000\n"}, 3),
         ("4:cpu,cpuacct:/a\n", V1, {"cpu,cpuacct/a/cpu.cfs_quota_us": "-1\n"}, 8),
@@ -132,23 +110,6 @@ def test_on_one_core_there_is_one_worker() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
     detail = "1" if os.cpu_count() == 1 else f"1 of {os.cpu_count()}"
     assert done.stdout == f"1 worker; 9 processes of ThreadPoolExecutor; {detail}\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
-def test_a_run_on_one_core_has_one_worker_and_the_same_files(tmp_path: Path) -> None:
-    """The number of workers changes no result."""
-    pin = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); "
-    play = "from arena.cli import main; main()"
-    more = ["play", "greedy", "uniform", "--pairs", "2", "--quiet", "--no-repeat", "--out"]
-    for folder, code, workers in (("one", pin, []), ("three", "", ["--workers", "3"])):
-        words = [sys.executable, "-c", code + play, *more, str(tmp_path / folder), *workers]
-        subprocess.run(words, check=True, cwd=ROOT)
-    assert "4 games, 1 worker\n" in (tmp_path / "one" / "run.log").read_text()
-    assert "4 games, 3 workers\n" in (tmp_path / "three" / "run.log").read_text()
-    for name in ("games.csv", "standings.csv", "report.md", "manifest.json"):
-        one, three = ((tmp_path / folder / name).read_bytes() for folder in ("one", "three"))
-        assert one == three, name
 
 
 COUNTS = {"cpu_count", "process_cpu_count", "sched_getaffinity"}

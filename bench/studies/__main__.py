@@ -48,7 +48,6 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "league": ("Leagues: a newcomer's interval", league.lines),
     "handing_in": ("Leagues: handed in over the web, with kills", handing_in.lines),
-    "answers": ("Leagues: how soon owners have an answer", handing_in.answers),
     "guess": ("The rating that ends a check", guess.lines),
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "ratings": ("Ratings: pairs that depend on time", ratings.lines),

@@ -22,17 +22,13 @@ from bots.champion import values_after
 from bots.timing import bot as timing
 from engine import (
     STANDARD,
-    TAKE,
     Pack,
     Rules,
     State,
     View,
-    cards_of,
-    counts,
     hands,
     outcome,
     pack_of,
-    size,
 )
 from engine.encoding import ACTIONS
 from engine.play import setup
@@ -42,8 +38,6 @@ from engine.view import view
 APPRENTICE = Apprentice(own_network())
 SMALL = Rules((2, 2, 1, 0, 0, 1, 0, 0, 0, 0, 1), 1, 2, 2, 2, 1)
 LARGER = Rules((2, 2, 2, 1, 1, 1, 0, 1, 0, 0, 2), 4, 3, 2, 2, 1)
-TWO_ROUNDS = Rules((2, 2, 2, 1, 1, 1, 0, 1, 0, 0, 2), 2, 2, 2, 2, 2)
-"""copies, removed, hand_size, opening_row, take_size, rounds."""
 
 
 class Moment(NamedTuple):
@@ -87,51 +81,6 @@ def by_hand(moment: Moment, strategy: Any, doubt: float) -> dict[Pack, float]:
             world.apply(action)
         weights[hand] = weight
     return weights
-
-
-@pytest.mark.slow
-def test_finished_rounds_say_which_model_is_likely() -> None:
-    """By the chances of what was played with the hand that came to the table, view by view."""
-    strategy = timing(setup(0, 1, TWO_ROUNDS))
-    models = [Model(None, share=0.6), Model(strategy.scores, 0.25, 0.4)]
-    moved = 0
-    for seed in range(12):
-        belief, odds = Belief(models), [0.6, 0.4]
-        rng = Random(seed)
-        other = strategy if seed % 2 else Chance(rng)
-        state = State(random_deal(rng, TWO_ROUNDS), TWO_ROUNDS)
-        while not state.over:
-            seen = view(state, state.to_act)
-            if state.to_act == 1:
-                action = other.choose(seen)
-                if seen.round == 1:
-                    ways = 1 if action == TAKE else counts(seen.hand)[action]
-                    odds[0] *= ways / (size(seen.hand) + (TAKE in seen.legal))
-                    if others := len(seen.legal) - 1:
-                        is_said = strategy.choose(seen) == action
-                        odds[1] *= 0.75 if is_said else 0.25 / others
-                state.apply(action)
-                continue
-            if seen.round == 2:
-                belief.update(seen)
-                assert belief.shares == pytest.approx(np.array(odds) / sum(odds))
-                moved += abs(belief.shares[0] - 0.6) > 0.1
-                break
-            if seed % 3:
-                belief.update(seen)  # nothing depends on what was asked before
-            state.apply(rng.choice(seen.legal))
-    assert moved > 4
-
-
-class Chance:
-    """Plays any card of its hand or takes, all alike."""
-
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-
-    def choose(self, seen: View) -> int:
-        """Return the action."""
-        return self.rng.choice([*cards_of(seen.hand), *[TAKE] * (TAKE in seen.legal)])
 
 
 @pytest.mark.slow

@@ -127,19 +127,6 @@ def test_values_are_those_of_champion() -> None:
         assert value == (0.5 if winner.winner is None else 1 - winner.winner)
 
 
-@pytest.mark.slow
-def test_the_value_of_an_action_is_that_of_the_round_played_on() -> None:
-    """Ply by ply in the engine, with the strategy in both seats."""
-    champion = Champion(Setup(Random(1), 0, STANDARD))
-    for state, seen in views(12, seed=9):
-        held = [state.hands[seen.opponent], next(hands(seen))[0]]
-        found = action_values(seen, held, [APPRENTICE.scores] * 2, values_after)
-        for row, action in zip(found.tolist(), seen.legal, strict=True):
-            chances = [finish(state, hand, action, champion) for hand in held]
-            own = [chance if seen.seat == 0 else 1 - chance for chance in chances]
-            assert row == pytest.approx([WHOLE * chance for chance in own], abs=1)
-
-
 def finish(state: State, hand: int, action: int, champion: Champion) -> float:
     """Return the value for seat 0 after an action and the rest of the round."""
     world = state.copy()

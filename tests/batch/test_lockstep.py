@@ -1,4 +1,4 @@
-"""Lockstep and Replay: the games of the engine, all at once."""
+"""Lockstep and Replay are the games of the engine, all at once; what networks learn from them."""
 
 from __future__ import annotations
 

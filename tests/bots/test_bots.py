@@ -1,34 +1,65 @@
-"""The contract that every bot in bots/ keeps, and the games that they have always played."""
+"""The contract that every bot in bots/ keeps, their games of always, and how bots search."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import random
+from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import chain, count, islice
+from math import comb
 from pathlib import Path
+from random import Random
+from time import perf_counter
 from typing import Any
 
 import pytest
+import scipy
 
 import bots
+from arena.batch.rollouts import WHOLE, action_values
 from arena.check.sparring import VARIANTS
 from arena.entries.entry import Entry
 from arena.entries.resolve import installed, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
-from engine import STANDARD, Game, Rules, Strategy, View, play_game
+from bots.apprentice import own_network
+from bots.champion import values_after
+from bots.grandmaster import Grandmaster
+from bots.greedy import Greedy
+from bots.ismcts import Ismcts, Node, Playout
+from bots.responder import Responder, bot
+from bots.uniform import bot as uniform
+from engine import (
+    STANDARD,
+    TAKE,
+    Bot,
+    Game,
+    Rules,
+    Setup,
+    Strategy,
+    View,
+    cards_of,
+    hands,
+    pack_of,
+    play_game,
+    size,
+)
 from engine.play import setup
 from engine.seeds import stream
 from engine.state import State, random_deal
 from engine.view import view
 from engine.worlds import sample
+from tests.batch import test_judging as rollouts
 from tests.bots.golden import play, read
-from tests.positions import walk
+from tests.bots.test_endgame import worth
+from tests.positions import RULE_SETS, walk
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few, tier
+from tests.waiting import PATIENCE
 
 FOLDER = Path(bots.__path__[0])
 COSTLY = ("grandmaster", "responder")
@@ -219,3 +250,252 @@ CASES = [
 def test_a_bot_plays_as_before(name: str, seed: int) -> None:
     """Action by action; after a wanted change `python -m tests.bots.golden` writes them again."""
     assert play(name, seed) == GAMES[name, seed]
+
+
+PLAYOUTS: tuple[Playout, ...] = ("game", "uniform", "greedy")
+LEAST_P = 1e-4
+
+
+def states(games: int, rules: Rules = STANDARD, seed: int = 0) -> Iterator[State]:
+    """Yield every state with a seat to act from random games."""
+    rng = Random(seed)
+    for _ in range(games):
+        yield from (state.copy() for state in walk(rng, rules) if not state.over)
+
+
+def views(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[View]:
+    """Return the view of the seat to act wherever it has a choice, in random games."""
+    seen = [view(state, state.to_act) for state in states(games, rules, seed)]
+    return [one for one in seen if len(one.legal) > 1]
+
+
+def searcher(rules: Rules = STANDARD, playout: Playout = "greedy", iterations: int = 30) -> Ismcts:
+    """Return a search without the exact last round."""
+    return Ismcts(setup(1, 0, rules), iterations, playout=playout, positions=0)
+
+
+@pytest.mark.parametrize("playout", PLAYOUTS)
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
+    """view(world) == view for each world, and changing one world changes no other."""
+    for seen in views(2, rules)[::3]:
+        drawn = list(islice(searcher(rules, playout).worlds(seen), 12))
+        for world in drawn:
+            assert view(world, seen.seat) == seen
+            assert world.to_act == seen.seat
+            world.apply(seen.legal[0])
+        assert len({id(world.hands) for world in drawn}) == len(drawn)
+
+
+def test_a_search_ends_after_its_seconds_and_only_whole_playouts_deal_on() -> None:
+    """Though its iterations would take days; for other playouts a world ends with its round."""
+    seen = views(1)[0]
+    decks = {playout: next(searcher(playout=playout).worlds(seen)).deck for playout in PLAYOUTS}
+    assert len(decks["game"]) == 30
+    assert decks["uniform"] == decks["greedy"] == b""
+    bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
+    seen = views(1)[0]
+    start = perf_counter()
+    assert bot.choose(seen) in seen.legal
+    assert perf_counter() - start < PATIENCE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("playout", PLAYOUTS)
+def test_the_opponents_hands_are_drawn_in_proportion_to_their_deals(playout: Playout) -> None:
+    """Chi-square over all hands in a last round; one shuffle gives several worlds."""
+    seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
+    expected = dict(hands(seen))
+    drawn = islice(searcher(playout=playout).worlds(seen), 8000)
+    frequencies = Counter(world.hands[seen.opponent] for world in drawn)
+    assert set(frequencies) == set(expected)
+    total = sum(expected.values())
+    shares = [8000 * ways / total for ways in expected.values()]
+    assert scipy.stats.chisquare([frequencies[hand] for hand in expected], shares).pvalue > LEAST_P
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """Yield a node and all nodes below it."""
+    yield node
+    for child in node.children.values():
+        yield from nodes(child)
+
+
+@pytest.mark.parametrize("playout", PLAYOUTS)
+def test_the_counts_of_the_tree_add_up_and_it_prefers_what_wins(playout: Playout) -> None:
+    """One action at the root for each iteration; taking the third city always wins."""
+    for seen in views(2, seed=2)[::4]:
+        tree = searcher(playout=playout, iterations=60).search(seen)
+        assert set(tree.children) == set(seen.legal)
+        assert sum(child.visits for child in tree.children.values()) == 60
+        for child in tree.children.values():
+            assert child.visits >= 1
+            for node in nodes(child):
+                assert sum(below.visits for below in node.children.values()) <= node.visits
+                assert 0.0 <= node.total <= node.visits
+                assert node.visits <= node.chances
+                assert node.chances <= 60
+    seen = View.from_text("1 8y 63 yz6T555782T6xT4878662CT3TCxT6787877yy255xC")
+    tree = searcher(playout=playout, iterations=300).search(seen)
+    won = tree.children[TAKE]
+    assert won.total == won.visits > 270
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_results_are_credited_to_the_seat_that_acts(seat: int) -> None:
+    """In a decided last round, seen from either seat, all actions win or all lose."""
+    checked = Counter[int]()
+    for seen in views(40, seed=3):
+        few = size(seen.hand) + seen.opponent_cards <= 3
+        if seen.seat != seat or seen.round < 4 or seen.taken == (True, True) or not few:
+            continue
+        values = worth(seen)
+        deals = sum(ways for _, ways in hands(seen))
+        if set(values.values()) not in ({deals}, {-deals}):
+            continue
+        sure = values[seen.legal[0]]
+        tree = searcher(iterations=200).search(seen)
+        best = max(tree.children.values(), key=lambda child: child.visits)
+        share = best.total / best.visits
+        assert share > 0.75 if sure > 0 else share < 0.25
+        checked[sure > 0] += 1
+    assert min(checked[True], checked[False]) >= 3
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+@pytest.mark.parametrize("playout", ["uniform", "greedy"])
+def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Playout) -> None:
+    """No card is lost, no take is too long, and both have taken unless a city win came first."""
+    bot = searcher(rules, playout)
+    for state in states(6, rules, seed=4):
+        seen = view(state, state.to_act)
+        bot.look(seen)
+        world = next(bot.worlds(seen))
+        before = [*world.piles]
+        cards = sum(world.piles) + pack_of(world.row) + sum(world.hands)
+        bot.finish(world)
+        assert sum(world.piles) + pack_of(world.row) == cards
+        won = max(world.piles) >= rules.city_pack
+        for seat in (0, 1):
+            brought = cards_of(world.piles[seat] - before[seat])
+            assert len(brought) <= (0 if seen.taken[seat] else rules.take_size)
+            assert brought or seen.taken[seat] or won
+
+
+def grandmaster(**parameters: float) -> Grandmaster:
+    return Grandmaster(setup(0, 0, STANDARD), **parameters)
+
+
+def late() -> list[View]:
+    """Return what seats see of last rounds in which more than one action is legal."""
+    seen = [view(state, state.to_act) for state in rollouts.states(40, seed=2, plies=43)]
+    return [one for one in seen if len(one.legal) > 1]
+
+
+@pytest.mark.slow
+def test_the_highest_sum_of_the_three_opinions_is_played() -> None:
+    """Weighed as its parameters say; no opinion alone would have played the same everywhere."""
+    network, differed = own_network(), [0, 0, 0]
+    for _, seen in rollouts.views(30, seed=3):
+        if len(seen.legal) == 1 or seen.round == STANDARD.rounds:
+            continue
+        bot = Recorded(setup(0, 0, STANDARD), budget=0.05, prior=0.5, weight=4.0, trust=0.0)
+        chosen = bot.choose(seen)
+        visits = {action: child.visits for action, child in bot.tree.children.items()}
+        wins, policy = bot.found, network.policy(seen)
+        best = max(wins.values())
+        share = {action: visits[action] / sum(visits.values()) for action in seen.legal}
+        sums = {
+            action: share[action] + 0.5 * policy[action] + 4.0 * (wins[action] - best)
+            for action in seen.legal
+        }
+        assert sums[chosen] == max(sums.values())
+        for place, opinion in enumerate((share, policy, wins)):
+            differed[place] += opinion[chosen] < max(opinion.values())
+    assert all(differed)
+
+
+class Recorded(Grandmaster):
+    """Keeps what its rollouts found."""
+
+    found: dict[int, float]
+
+    def rollouts(self, view: View) -> dict[int, float]:
+        self.found = super().rollouts(view)
+        return self.found
+
+
+@pytest.mark.slow
+def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
+    """So the opinion is exact where nothing is thought of the opponent."""
+    for seen in late():
+        found = [*hands(seen)]
+        policies = [own_network().scores_in] * 2
+        values = action_values(seen, [hand for hand, _ in found], policies, values_after)
+        deals = comb(size(seen.unseen), seen.opponent_cards)
+        wins = grandmaster(models=False).rollouts(seen)
+        for action, row in zip(seen.legal, values.tolist(), strict=True):
+            won = sum(chance * ways for chance, (_, ways) in zip(row, found, strict=True))
+            assert wins[action] == pytest.approx(won / WHOLE / deals, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_it_finds_out_how_the_opponent_plays() -> None:
+    """By the rounds that are finished; of one that plays as none of them it thinks nothing."""
+    for name, number in (("uniform", 0), ("apprentice", 1), ("timing", 3)):
+        bot = grandmaster(budget=0.02)
+        other = import_module(f"bots.{name}").bot(setup(5, 1, STANDARD))
+        state = State(random_deal(Random(5), STANDARD), STANDARD)
+        while not state.over and len(state.history) < 2 * STANDARD.round_plies + 2:
+            seen = view(state, state.to_act)
+            state.apply((bot if seen.seat == 0 else other).choose(seen))
+        assert bot.belief.shares.argmax() == number
+        assert bot.belief.shares[number] > 0.9
+
+
+def against_greedy(own: Setup) -> Strategy:
+    """Return a quick responder to greedy."""
+    return bot(own, victim="greedy", worlds=20)
+
+
+@pytest.mark.slow
+def test_it_wins_from_the_bot_that_it_knows() -> None:
+    """Most games, in either seat."""
+    won = 0.0
+    for seed in range(4):
+        for seat in (0, 1):
+            both: tuple[Bot, Bot] = against_greedy, Greedy
+            bots = both[:: 1 - 2 * seat]
+            winner = play_game(bots[0], bots[1], seed=seed).winner
+            won += 0.5 if winner is None else winner == seat
+    assert won >= 6
+
+
+def test_its_opponent_is_made_for_the_other_seat() -> None:
+    """With the rules of the game; without the method it is refused."""
+    seats = []
+
+    def victim(own: Setup) -> Greedy:
+        seats.append((own.seat, own.rules))
+        return Greedy(own)
+
+    for seat in (0, 1):
+        own = setup(1, seat, STANDARD)
+        Responder(own).meet(own, victim)
+    assert seats == [(1, STANDARD), (0, STANDARD)]
+    with pytest.raises(TypeError, match="Uniform has no method scores"):
+        Responder(setup(1, 0)).meet(setup(1, 0), uniform)
+
+
+def test_a_blind_response_infers_nothing_about_the_hand() -> None:
+    """All hands keep the weight with which they were dealt, whatever the victim has played."""
+    seen = View.from_text("1 5678C xy 8")
+    ways = dict(hands(seen))
+    for is_blind in (False, True):
+        own = setup(1, 1)
+        known = Responder(own, "timing", blind=is_blind)
+        known.choose(seen)
+        belief = known.belief
+        each = zip(belief.hands, belief.weights, strict=True)
+        shares = {round(weight / ways[hand], 9) for hand, weight in each}
+        assert (len(shares) == 1) is is_blind

@@ -5,23 +5,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
-from math import comb
+from math import comb, exp
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.tables.run_games import read_batches
+from bench.values import ROUNDS, Row, features, to_columns, to_weights
+from bots.apprentice import own_network
+from bots.champion import (
+    LEARNED,
+    TO_TAKE,
+    Champion,
+    Values,
+    features_to_take,
+    logit_within,
+    settled_piles,
+)
 from bots.endgame import Endgame, Exact
+from bots.ismcts import Ismcts
 from engine import STANDARD, Action, Pack, Rules, State, Strategy, View
-from engine.cards import CHARS, cards_of, pack_of, size
-from engine.play import setup
-from engine.scoring import city_winner, outcome
+from engine.cards import CHARS, KINDS, TAKE, cards_of, counts, pack_of, size
+from engine.play import playout, setup
+from engine.scoring import Piles, city_winner, outcome
 from engine.seeds import stream
+from engine.state import random_deal
 from engine.view import view
 from engine.worlds import sample
-from tests.positions import walk
+from tests.positions import pack, walk
+from tests.tables.games import play, rows_of, tournament
 from tests.tiers import few
 
 SMALL = {
@@ -258,3 +274,199 @@ def test_the_endgame_finds_all_right_actions_of_the_last_round(spec: str) -> Non
     last = [one for one in POSITIONS if View.from_text(one.view).round == STANDARD.rounds]
     assert len(last) >= 12
     assert [one.theme for one in last if answer(spec, one) != one.right] == []
+
+
+def between_rounds(number: int, seed: int = 0) -> list[tuple[Piles, bytes]]:
+    """Return piles and rows, half after a round of random games, half of random cards."""
+    rng, positions = Random(seed), list[tuple[Piles, bytes]]()
+    while len(positions) < number:
+        state = State(random_deal(rng))
+        while not state.over and state.round == 1 + len(positions) % 3:
+            state.apply(rng.choice(state.legal()))
+        cards = random_deal(rng)
+        first, second = sorted(rng.choices(range(30), k=2))
+        positions.append((state.piles, state.row))
+        positions.append(
+            (
+                (pack_of(cards[:first]), pack_of(cards[first:second])),
+                cards[second : second + rng.randrange(12)],
+            )
+        )
+    return [(piles, row) for piles, row in positions if max(piles) < STANDARD.city_pack]
+
+
+def row_of(after: int, piles: Piles, row: bytes) -> Row:
+    """Return the position as the fit sees it; the first pile is that of the seat to begin."""
+    first, second = (counts(pile) for pile in piles)
+    return Row(after, first, second, tuple(row.count(kind) for kind in KINDS), 0.5)
+
+
+@pytest.mark.parametrize("after", ROUNDS)
+def test_a_value_is_the_product_of_features_and_weights(after: int) -> None:
+    """The bot's tables and the features of `bench.values` agree on every position."""
+    values, positions = Values(LEARNED[after]), between_rounds(400)
+    table = features([row_of(after, piles, row) for piles, row in positions])
+    columns = to_columns(LEARNED[after])
+    assert table.shape[1] == len(columns)
+    assert to_weights(columns) == LEARNED[after]
+    expected = table @ np.array(columns)
+    logits = [values.logit(*piles, row) for piles, row in positions]
+    assert logits == pytest.approx(list(expected))
+    threats = [piles for piles, _ in positions if bool(piles[0] >> 50) != bool(piles[1] >> 50)]
+    assert len(threats) > 50
+
+
+SUMS_WITHIN = {
+    1: 45.31586790291759,
+    2: 11.741318670438961,
+    3: 94.85350994793176,
+    4: 81.68052721560073,
+}
+"""Of values by the learned weights; new ones need a new place on the ladder."""
+
+
+@pytest.mark.parametrize("number", sorted(TO_TAKE))
+def test_no_learned_weight_within_a_round_has_changed(number: int) -> None:
+    """While one seat has taken and the other one has not; some takes would win by City."""
+    rng, total, wins = Random(number), 0.0, 0
+    for _ in range(600):
+        state = State(random_deal(rng))
+        while not state.over and (state.round < number or view(state, 0).taken.count(True) != 1):
+            state.apply(rng.choice(state.legal()))
+        if not state.over:
+            seen = view(state, 0)
+            total += rng.random() * logit_within(seen)
+            wins += features_to_take(seen, seen.taken.index(False))[-1] > 0
+    assert wins or number == 1  # where they are too rare
+    assert total == pytest.approx(SUMS_WITHIN[number], abs=1e-6)
+
+
+def champion(rules: Rules = STANDARD, iterations: int = 20) -> Champion:
+    """Return a new champion."""
+    return Champion(setup(0, 0, rules), iterations, positions=100)
+
+
+def after_round(played: int, seed: int, rules: Rules = STANDARD) -> State:
+    """Return a random game's state as a search sees it after this many rounds."""
+    rng = Random(seed)
+    state = State(random_deal(rng, rules), rules)
+    state.deck = state.deck[: 2 * rules.hand_size * (played - 1)]
+    playout(state, rng)
+    return state
+
+
+@pytest.mark.parametrize("played", ROUNDS)
+def test_the_seat_that_begins_next_is_the_first_of_the_table(played: int) -> None:
+    """Seat 1 begins after rounds 1 and 3, seat 0 after round 2; the value is seat 0's."""
+    compared = 0
+    for seed in range(40):
+        world = after_round(played, seed)
+        if max(world.piles) >= STANDARD.city_pack:
+            continue
+        assert world.round == played
+        logit = features([row_of(played, world.piles[:: 1 if played == 2 else -1], world.row)]) @ (
+            np.array(to_columns(LEARNED[played]))
+        )
+        chance = 1 / (1 + exp(-float(logit[0])))
+        expected = chance if played == 2 else 1 - chance
+        assert champion().value(world) == pytest.approx(expected)
+        compared += 1
+    assert compared > 25
+
+
+def test_an_end_is_worth_its_outcome_and_other_rules_are_valued_as_by_ismcts() -> None:
+    """By the piles; under other rules nothing was learned."""
+    results = set()
+    for seed in range(60):
+        world = after_round(4, seed)
+        winner = outcome(world.piles).winner
+        results.add(winner)
+        assert champion().value(world) == (0.5 if winner is None else 1 - winner)
+    assert {0, 1} <= results
+    won = after_round(1, 0)
+    for seat in (0, 1):
+        won.piles = (pack("CCC"), 0)[:: 1 - 2 * seat]
+        assert champion().value(won) == 1 - seat
+    rules = Rules(set_bonus=4)
+    for seed in range(30):
+        world = after_round(2, seed, rules)
+        bot = champion(rules)
+        assert bot.value(world) == Ismcts.value(bot, world)
+    published = after_round(2, 0)
+    assert champion().value(published) != Ismcts.value(champion(), published)
+
+
+def test_the_chances_of_many_games_are_those_of_their_views() -> None:
+    """While one seat has taken, too, the first or the second one; in games of random actions."""
+    cup = tournament(bots=2, pairs=2)
+    games = [*play(cup)]
+    (batch,) = read_batches(cup, rows_of(games))
+    found, bot, takers = Champion.chances(batch.replay), champion(), set()
+    for number, game in enumerate(games):
+        for ply, state in enumerate(game.states[:-1]):
+            seen = view(state, 0)
+            if settled_piles(seen) is None:
+                assert found[ply, number] == pytest.approx(bot.chance(seen), abs=1e-9)
+                takers.add(seen.taken)
+    assert {(False, False), (True, False), (False, True)} <= takers
+
+
+def first_views(rules: Rules = STANDARD) -> list[View]:
+    """Return what the seat to act sees in a random game's first round."""
+    first = (one for one in walk(Random(3), rules) if one.round == 1 and not one.over)
+    return [view(state, state.to_act) for state in first]
+
+
+def test_iterations_grow_within_a_round() -> None:
+    """The first search makes `iterations`, later ones never fewer, at most 3 times as many."""
+    bot, made = champion(iterations=20), []
+    for seen in first_views():
+        tree = bot.search(seen)
+        made.append(sum(child.visits for child in tree.children.values()))
+    assert made[0] == 20
+    assert made == sorted(made)
+    assert max(made) == made[-1] == 60
+    assert len(set(made)) > 4
+
+
+def with_prior(prior: float, rules: Rules = STANDARD) -> Champion:
+    return Champion(setup(0, 0, rules), 40, positions=0, prior=prior)
+
+
+def test_a_prior_counts_beside_the_share_of_the_visits() -> None:
+    """What is preferred is what has the highest sum; without a prior the visits alone count."""
+    network, differed = own_network(), 0
+    for seen in first_views():
+        if len(seen.legal) == 1:  # needs no search
+            continue
+        plain, bot = with_prior(0.0), with_prior(0.1)
+        visited, chosen = plain.choose(seen), bot.choose(seen)
+        visits = {action: child.visits for action, child in bot.tree.children.items()}
+        assert visits == {action: child.visits for action, child in plain.tree.children.items()}
+        assert visits[visited] == max(visits.values())
+        whole, policy = sum(visits.values()), network.policy(seen)
+        sums = {action: visits[action] / whole + 0.1 * policy[action] for action in visits}
+        assert sums[chosen] == max(sums.values())
+        differed += chosen != visited
+    assert differed
+
+
+def test_settled_piles_are_those_of_the_end() -> None:
+    """Also where both seats have yet to take, with one action each: a win by City comes first."""
+    both_to_take = cities = 0
+    for seed in range(150):
+        rng = Random(seed)
+        state = State(random_deal(rng))
+        told = []
+        while not state.over:
+            is_late = state.round == STANDARD.rounds
+            told += [settled_piles(view(state, seat)) for seat in (0, 1)]
+            both_to_take += is_late and told[-1] is not None and not any(state.taken)
+            plays = [action for action in state.legal() if action != TAKE]
+            state.apply(rng.choice(plays if plays and is_late and seed % 3 else state.legal()))
+        told = [piles for piles in told if piles is not None]
+        assert {*told} <= {tuple(state.piles)}
+        cities += outcome(state.piles, state.rules)[1] == "city" and bool(told)
+        assert settled_piles(view(state, 0)) == tuple(state.piles)
+    assert both_to_take > 50
+    assert cities

@@ -339,26 +339,6 @@ def test_a_name_is_never_more_than_text(shared: Open) -> None:
     )
 
 
-@pytest.mark.slow
-def test_the_page_prints_in_black_on_white(open_page: Open, pages: Pages) -> None:
-    """Without buttons, filters and folded tables, whatever the screen's colours are."""
-    page = open_page(pages["small"], color_scheme="dark")
-    page.emulate_media(media="print", color_scheme="light")
-    assert not page.locator("#table-standings .tools").is_visible()
-    assert page.locator("#table-standings table").is_visible()
-    assert not page.locator("#tables").is_visible()
-    assert len(page.pdf()) > 20_000
-
-
-@pytest.mark.slow
-def test_a_run_of_one_pair_is_drawn(open_page: Open, tmp_path: Path) -> None:
-    """Its means have no intervals."""
-    one = cup(["a", "b"], 1)
-    page = open_page(written(tmp_path / "one.html", page_of(one, make_store(one))))
-    assert page.locator("#chart-points-by-source .sign").count() > 7
-    assert find_bad_texts(page) == []
-
-
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
 DARK = {"viewport": PHONE, "color_scheme": "dark"}
 COMPARING = {"runs": LIGHT, "versions": DARK}

@@ -1,4 +1,4 @@
-"""`arena table` in a browser: games by clicks and by keys, watching, and what goes wrong."""
+"""`arena table`, the site and the pages of a league in a browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.addons.league.small import a_league, accept, play, write_bot
 from tests.addons.table import BROKEN, HOSTILE, LOWEST, Client, running
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.conftest import run_here, start_command
-from tests.docs.test_site import site
+from tests.docs.test_pages import site
 from tests.waiting import PATIENCE
 
 Open = Callable[..., Any]
@@ -284,23 +284,16 @@ def open_site(open_page: Open, site: Path) -> Callable[..., Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize(("look", "viewport"), [("light", LAPTOP), ("dark", PHONE)])
 @pytest.mark.parametrize("name", SHOWN)
-def test_axe_finds_nothing_serious(open_site: Open, name: str, look: str) -> None:
-    """In both looks, of which the page takes that of the system."""
-    page = open_site(f"{name}.html", color_scheme=look)
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
+    open_site: Open, name: str, look: str, viewport: dict[str, int]
+) -> None:
+    """In both looks, of which the page takes that of the system; a wide table scrolls."""
+    page = open_site(f"{name}.html", color_scheme=look, viewport=viewport)
     assert page.get_attribute("html", "data-theme") == look
     assert find_faults(page) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("viewport", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("name", SHOWN)
-def test_nothing_is_wider_than_the_window(
-    open_site: Open, name: str, viewport: dict[str, int]
-) -> None:
-    """A table that is wide scrolls in its place."""
-    assert overflowing(open_site(f"{name}.html", viewport=viewport)) == 0
+    assert overflowing(page) == 0
 
 
 @pytest.mark.slow

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +20,7 @@ from arena.check.sparring import VARIANTS, CutShort, find_parting
 from arena.entries.resolve import installed, resolve
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
-from tests.conftest import Arena, run_command
+from tests.conftest import Arena, run_command, start_command
 from tests.runs.test_rogues import EXPECTED as IN_LANES
 from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, needs_jail
 from tests.waiting import PATIENCE, until
@@ -325,14 +323,8 @@ def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
     body = f"    def choose(self, view, /):\n        {asked}\n        while True: pass"
     rogues.write(tmp_path, "loops", body)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arena", "check", "loops.py", "--lane", "process"],
-        cwd=tmp_path,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ("check", "loops.py", "--lane", "process")
+    process = start_command(tmp_path, *words, TMPDIR=str(tmp_path))
     until((tmp_path / "asked").exists)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)

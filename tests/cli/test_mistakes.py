@@ -1,4 +1,4 @@
-"""One line says what to write instead; no name and no message controls a terminal."""
+"""One line says what to write instead, whatever words and files are; none controls a terminal."""
 
 from __future__ import annotations
 
@@ -93,10 +93,7 @@ BAD_CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
         (f"new {'a' * 100_000}", "longer than 40 characters"),
         ("human greedy --me a\tb", "must be 1 to 60 printable characters"),
         ("human greedy --me greedy", "has the person's label 'greedy'"),
-        ("human greedy --lane inproc", "'--lane': 'inproc' is not one of"),
-        ("human nobody", "no bot 'nobody' in bots/"),
         ("play greedy uniform --games 2", "arena play --games has left with version 2.0"),
-        ("play human greedy", "only `arena human BOT` has a person"),
         ("play greedy ./mine.py(depth=3", "a bracket is not closed"),
         ("show none", "none: no such file, and no such run"),
         ("export none", "none: no such file or run"),

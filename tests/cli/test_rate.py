@@ -1,4 +1,4 @@
-"""`arena rate` and `arena report`: runs, exported records and lists of others, together."""
+"""`arena rate`, `report`, `compare` and `plan`: runs, records and lists, and what is printed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from arena.library.comparing import pairs_to_tell
 from arena.tournament.sprt_rounds import comparison_name
 from bench.studies import plan
 from tests.conftest import Arena, Once, run_here
-from tests.kit import refused
-from tests.stores import forge
+from tests.kit import forge, refused
 
 
 def play(folder: Path) -> None:

@@ -15,10 +15,9 @@ import pytest
 from arena.replays.html_page import is_replay
 from engine import Record
 from tests.conftest import Arena, Done, Once, run_here
-from tests.kit import refused
+from tests.kit import forge, refused
 from tests.replays.games import random_record
 from tests.rogues import write
-from tests.stores import forge
 from tests.tiers import few
 
 LABEL = "a/b (c), d"

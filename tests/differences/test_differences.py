@@ -1,4 +1,4 @@
-"""What is said of two bots, and of a comparison, is never stronger than its interval."""
+"""What is said of two bots is never stronger than its interval; parts of a lead add up."""
 
 from __future__ import annotations
 

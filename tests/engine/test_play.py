@@ -1,4 +1,4 @@
-"""The referee's loop: setups, checks, luck, and what strategies say that they thought."""
+"""The referee's loop and what strategies think; properties of every game."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Points, golden games and counts: the engine and the plain second referee come to the same."""
+"""Points, golden games and rules: the engine and the plain second referee come to the same."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import fields, replace
@@ -20,9 +19,8 @@ from engine.rules import RULE_NAMES
 from engine.scoring import Piles
 from engine.state import random_deal
 from engine.view import view
-from tests.perft import REFEREES_MOST, engine_counts, entries, referee_counts
 from tests.playthrough import FOLDER, playthrough
-from tests.positions import DECK, RULE_SETS, dealt, packs, random_game
+from tests.positions import DECK, RULE_SETS, packs, random_game
 from tests.referee import Table
 from tests.tiers import few
 
@@ -157,38 +155,6 @@ def test_the_games_cover_every_kind_of_end_and_take() -> None:
     assert forced >= 8
     _, short_take, _ = read(FOLDER / "take_of_two_then_empty_row.txt")
     assert short_take.actions[0] == "T"  # of the opening row's two cards
-
-
-ENTRIES = entries()
-SHORT_FIRST = sorted(ENTRIES, key=lambda entry: sum(entry["sequences"]))
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["what"])
-def test_the_engine_counts_what_is_recorded(entry: dict[str, Any]) -> None:
-    """Sequences and distinct positions, to the recorded depth."""
-    record = Record.from_json(json.dumps(entry))
-    counts = engine_counts(record, len(entry["sequences"]))
-    assert [sequences for sequences, _ in counts] == entry["sequences"]
-    assert [positions for _, positions in counts] == entry["positions"]
-
-
-@pytest.mark.parametrize("entry", few(SHORT_FIRST, 5), ids=lambda entry: entry["what"])
-def test_the_second_referee_counts_the_same(entry: dict[str, Any]) -> None:
-    """As deep as it gets in about a second."""
-    depth = sum(1 for sequences in entry["sequences"] if sequences <= REFEREES_MOST)
-    assert depth >= 2
-    counts = referee_counts(Record.from_json(json.dumps(entry)), depth)
-    assert [sequences for sequences, _ in counts] == entry["sequences"][:depth]
-    assert [positions for _, positions in counts] == entry["positions"][:depth]
-
-
-def test_counts_worked_out_by_hand() -> None:
-    """With hands of one kind, the only choice is when to take.
-
-    Seat 0 plays or takes, then seat 1 does; it cannot take from a row just emptied.
-    """
-    record = Record(dealt("55555", "66666", "77", removed="CCC"), "")
-    assert engine_counts(record, 2) == [(2, 2), (3, 3)]
 
 
 def test_the_default_is_the_published_game() -> None:

@@ -25,9 +25,9 @@ from arena.library.running import Interrupted
 from arena.store.folder import WINS, locate
 from arena.store.store import Store
 from tests.conftest import Once, run_here
+from tests.kit import forge
 from tests.reports.runs import cup, make_store, report_of
 from tests.runs.test_again import content
-from tests.stores import forge
 from tests.tiers import few
 
 HOSTILE = "<script>alert('x')</script>"

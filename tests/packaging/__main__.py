@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.cli.doctor import EXTRAS, Finding, format_findings
 from tests import ROOT
-from tests.packaging import clones, licences, smoke, wheel
+from tests.packaging import licences, smoke, wheel
 from tests.packaging.wheel import PROJECT
 
 DIST = ROOT / "dist"
@@ -44,13 +44,13 @@ def main(words: list[str]) -> int:
     failed = [finding.what for finding in findings if finding.ok is False]
     print(f"not ready: {', '.join(failed)}" if failed else "ready: the files are in dist/")
     for file in [] if failed else sorted(DIST.iterdir()):
-        print(f"{clones.digest(file)}  {file.name}")
+        print(f"{wheel.digest(file)}  {file.name}")
     return 1 if failed else 0
 
 
 def _check(folder: Path, found: list[wheel.Python]) -> Iterator[Finding]:
     """Yield what each step has found, and copy the files to dist/ if none has failed."""
-    commit = clones.read_commit()
+    commit = wheel.read_commit()
     shutil.rmtree(DIST, ignore_errors=True)
     yield _describe(commit)
     yield _try("version", _check_tag, commit.tags)
@@ -87,8 +87,8 @@ def _try(what: str, step: Callable[..., str], *arguments: object) -> Finding:
         return Finding(what, False, str(error).strip().splitlines()[-1])
 
 
-def _describe(commit: clones.Commit) -> Finding:
-    changes = clones.count_changes()
+def _describe(commit: wheel.Commit) -> Finding:
+    changes = wheel.count_changes()
     rest = f", without the {changes} files that differ from it here" if changes else ""
     return Finding("commit", None, commit.sha[:12] + rest)
 
@@ -115,19 +115,18 @@ def _check_tag(tags: tuple[str, ...]) -> str:
 
 def _check_licences() -> str:
     """Every library of every install says its licence, which is one of those that are allowed."""
-    needs = {"": PROJECT["dependencies"]} | {
-        extra: PROJECT["optional-dependencies"][extra] for extra in EXTRAS
-    }
+    extras = PROJECT["optional-dependencies"]
+    needs = [*PROJECT["dependencies"], *(need for extra in EXTRAS for need in extras[extra])]
     rows = licences.survey(needs)
-    print(*licences.table(rows), sep="\n")
+    print(*(f"{row.name} {row.version}: {row.licence or 'unknown'}" for row in rows), sep="\n")
     refused = [f"{row.name} ({row.licence or 'unknown'})" for row in rows if not row.is_allowed]
     assert not refused, f"not allowed: {', '.join(refused)}"
     return f"of {len(rows)} libraries, all allowed"
 
 
-def _build(folder: Path, commit: clones.Commit, files: list[Path]) -> str:
+def _build(folder: Path, commit: wheel.Commit, files: list[Path]) -> str:
     """Two clones of the commit give the same bytes."""
-    files += clones.build_twice(folder, commit)
+    files += wheel.build_twice(folder, commit)
     return f"two clones of {commit.sha[:12]}, of which one has another umask and time zone"
 
 

@@ -1,15 +1,16 @@
-"""Wheel: builds the package from a copy of its sources, and installs it in new environments."""
+"""Wheel: builds the package, finds Pythons, and installs it in new environments."""
 
 from __future__ import annotations
 
-import glob
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 import venv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -150,17 +151,8 @@ class Python(NamedTuple):
 
 
 def find() -> list[Python]:
-    """Return the first Python of each version from 3.11 on that works here, the oldest first."""
-    works = (next(filter(None, map(probe, _places(minor))), None) for minor in _MINORS)
-    return [python for python in works if python]
-
-
-def _places(minor: int) -> Iterator[str]:
-    """Yield where a Python may be: on the PATH, and among pyenv's, whose names may lead nowhere."""
-    name = f"python3.{minor}"
-    yield name
-    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
-    yield from sorted(glob.glob(f"{root}/versions/3.{minor}.*/bin/{name}"), reverse=True)
+    """Return the Python of each version from 3.11 on that works here, the oldest first."""
+    return [one for minor in _MINORS if (one := probe(f"python3.{minor}"))]
 
 
 def probe(name: str) -> Python | None:
@@ -179,3 +171,80 @@ def missing(found: Sequence[Python], wanted: Sequence[str]) -> list[str]:
     ['3.14']
     """
     return [version for version in wanted if version not in {python.minor for python in found}]
+
+
+SITE = ("arena/site", "--no-gallery")
+"""The site that a wheel has, of pictures and without the pages of the gallery."""
+
+
+class Commit(NamedTuple):
+    """The commit that is built: its hash, its time in seconds, and its tags."""
+
+    sha: str
+    time: str
+    tags: tuple[str, ...]
+
+
+def read_commit(repository: Path = ROOT) -> Commit:
+    """Return the commit of a working folder."""
+    sha, time = _git(repository, "show", "--no-patch", "--format=%H %ct", "HEAD").split()
+    return Commit(sha, time, tuple(_git(repository, "tag", "--points-at", "HEAD").split()))
+
+
+def count_changes(repository: Path = ROOT) -> int:
+    """Return how many files of a working folder differ from its commit, or are new."""
+    return len(_git(repository, "status", "--porcelain").splitlines())
+
+
+def build_clone(
+    folder: Path, commit: Commit, *options: str, umask: int = 0o022, zone: str = "UTC"
+) -> tuple[Path, Path]:
+    """Clone a commit to a folder, build its site and itself, and return its wheel and its sdist."""
+    clone = folder / "clone"
+    run(["git", "clone", "--quiet", "--no-checkout", ROOT, clone], ROOT, umask=umask)
+    run(["git", "checkout", "--quiet", commit.sha], clone, umask=umask)
+    run([sys.executable, "-m", "docs.making", *SITE], clone, umask=umask, TZ=zone)
+    built = build(
+        *(folder / "built", *options),
+        source=clone,
+        umask=umask,
+        SOURCE_DATE_EPOCH=commit.time,
+        TZ=zone,
+    )
+    (sdist,) = built.parent.glob("*.tar.gz")
+    return built, sdist
+
+
+def build_twice(folder: Path, commit: Commit, *options: str) -> tuple[Path, Path]:
+    """Return the wheel and the sdist of a commit; fails if a second build has other bytes.
+
+    The clones lie in folders of other names, are made at other times, and the second has another
+    umask and another time zone.
+    """
+    first = build_clone(folder / "first", commit, *options)
+    with tempfile.TemporaryDirectory() as elsewhere:
+        second = build_clone(
+            *(Path(elsewhere) / "a second place", commit, *options),
+            umask=0o077,
+            zone="Asia/Kathmandu",
+        )
+        pairs = zip(first, second, strict=True)
+        different = [one.name for one, other in pairs if is_different(one, other)]
+    assert not different, (
+        f"two clones of {commit.sha[:12]} give other bytes: {', '.join(different)}"
+    )
+    return first
+
+
+def is_different(one: Path, other: Path) -> bool:
+    """Return whether two files have different names or bytes."""
+    return (one.name, one.read_bytes()) != (other.name, other.read_bytes())
+
+
+def digest(path: Path) -> str:
+    """Return the sha256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _git(folder: Path, *words: str) -> str:
+    return run(["git", "-C", folder, *words], folder)

@@ -1,4 +1,4 @@
-"""What listens: silent, slow and broken clients hold nobody, and an error is one line."""
+"""What listens holds nobody, and an error is one line; in Markdown every text is text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of runs beside their folders; colours have one meaning on every page."""
+"""The list of runs, the colours of pages, and the reports of comparisons and of several runs."""
 
 from __future__ import annotations
 

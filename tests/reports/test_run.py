@@ -110,14 +110,6 @@ def score_map(report: Report) -> Map:
     return found
 
 
-@pytest.mark.slow
-def test_the_sections_come_in_this_order(report: Report) -> None:
-    """What is asked first comes first, and the glossary last."""
-    assert [section.name for section in report.sections] == [
-        *("standings", "wins", "pairings", "games", "bots", "faults", "run", "glossary"),
-    ]
-
-
 def test_a_run_under_changed_rules_says_so_below_its_headline(report: Report) -> None:
     """One under the published rules does not mention them."""
     changed = cup(["a", "b"], pairs=2, rules=Rules(set_bonus=0, majority_values=(1, 1, 1, 1)))
@@ -148,14 +140,6 @@ def test_a_page_has_six_charts_and_three_open_tables() -> None:
     assert body.count('<div class="sheet"') == 3
     assert "sha256" not in page[page.index("<body>") : page.index('<details class="fold" id="run"')]
     assert "vega" not in page
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bots", "most"), [(4, 300_000), (40, 700_000)])
-def test_a_page_is_small(bots: int, most: int) -> None:
-    """With the replays that it has, which are as many with four bots."""
-    run = cup([f"bot number {number:02}" for number in range(bots)], 120 if bots == 4 else 1)
-    assert 100_000 < len(page_of(run, make_store(run)).encode()) < most
 
 
 @pytest.mark.parametrize("columns", LISTED, ids=lambda columns: columns.file)

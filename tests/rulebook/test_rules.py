@@ -1,4 +1,4 @@
-"""R1 to R10: the deck, the deal, the turns and the rounds, with a test for each rule."""
+"""R1 to R18 with a test for each rule, and the printed scoring example."""
 
 from __future__ import annotations
 
@@ -365,32 +365,24 @@ def assert_tie_goes_to(better: str, other: str, rules: Rules = STANDARD) -> None
     assert outcome(packs(other, better), rules)[:2] == (1, "tiebreak")
 
 
-@pytest.mark.parametrize("other", ["53", "62", "72x", "CC422"])
-def test_r17_more_8s_break_a_tie(other: str) -> None:
-    """An 8 beats 5 + 3, 6 + 2, 7 + 2 - 1 and 4 + 2 + 2 with two cities, all worth 8."""
-    assert_tie_goes_to("8", other)
-    assert_tie_goes_to("8", other, SUPPORTS_BREAK_TIES)
-
-
-@pytest.mark.parametrize("other", ["852", "862x", "8CC43"])
-def test_r17_with_equal_8s_more_7s_break_a_tie(other: str) -> None:
-    """One 8 each; a 7 beats 5 + 2, 6 + 2 - 1 and 4 + 3 with two cities."""
-    assert_tie_goes_to("87", other)
-    assert_tie_goes_to("87", other, SUPPORTS_BREAK_TIES)
-
-
-@pytest.mark.parametrize("other", ["8752x", "87CC42"])
-def test_r17_with_equal_8s_and_7s_more_6s_break_a_tie(other: str) -> None:
-    """One 8 and one 7 each; a 6 beats 5 + 2 - 1 and 4 + 2 with two cities."""
-    assert_tie_goes_to("876", other)
-    assert_tie_goes_to("876", other, SUPPORTS_BREAK_TIES)
-
-
-@pytest.mark.parametrize(("better", "other"), [("55", "5CC32"), ("8755", "87532"), ("5", "23")])
-def test_r17_with_all_else_equal_more_5s_break_a_tie(better: str, other: str) -> None:
-    """A 5 more is worth 5, and beats 3 + 2, with cities or without."""
-    assert_tie_goes_to(better, other)
-    assert_tie_goes_to(better, other, SUPPORTS_BREAK_TIES)
+@pytest.mark.parametrize("rules", [STANDARD, SUPPORTS_BREAK_TIES], ids=["cities", "supports"])
+@pytest.mark.parametrize(
+    ("better", "others"),
+    [
+        ("8", ["53", "62", "72x", "CC422"]),
+        ("87", ["852", "862x", "8CC43"]),
+        ("876", ["8752x", "87CC42"]),
+        ("55", ["5CC32"]),
+        ("8755", ["87532"]),
+        ("5", ["23"]),
+    ],
+)
+def test_r17_more_8s_break_a_tie_then_7s_6s_and_5s(
+    better: str, others: list[str], rules: Rules
+) -> None:
+    """Whatever else is worth as much: other supports, alliances, also with cities."""
+    for other in others:
+        assert_tie_goes_to(better, other, rules)
 
 
 @pytest.mark.parametrize(("better", "other"), [("C", ""), ("CC", "C"), ("5678CC", "5678")])

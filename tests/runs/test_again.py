@@ -1,4 +1,4 @@
-"""A run is played again from its manifest, with the same bytes, or it is said what has changed."""
+"""A run is played again from its manifest, or extended: the same bytes, or what has changed."""
 
 from __future__ import annotations
 
@@ -17,21 +17,16 @@ from arena.entries.resolve import resolve
 from arena.errors import ChangedBots
 from arena.executors.local import LocalExecutor
 from arena.library import request
-from arena.runs.saving import open_store
-from arena.store.folder import RunFolder
-from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
 from tests.console import Console
-from tests.kit import Stops, refused, same_files
+from tests.kit import Stops, forge, refused, same_files
 from tests.rogues import write
 from tests.runs import test_resume
 from tests.runs.test_resume import games_in
-from tests.stores import forge
 from tests.tiers import few
 
 BOTS = ["uniform", "greedy", "g=greedy(patience=1.5)", {"bot": "./mine.py", "label": "my own"}]
@@ -195,11 +190,6 @@ def test_a_manifest_is_played_where_the_call_says() -> None:
     again, settings = request._repeat(manifest, {"workers": 3, "executor": None})
     assert again.manifest() == manifest
     assert (settings.workers, settings.executor) == (3, None)
-
-
-def won() -> list[GameResult]:
-    """Return both games of the first pair, which the pairing's first bot has won."""
-    return [GameResult(0, seat, 0, "points", 1, 0, 2, None, "55") for seat in (0, 1)]
 
 
 JOINING: list[Any] = [
@@ -406,37 +396,6 @@ def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_pa
     forge(cup / "run.sqlite", change, '"pairs": 3', '"pairs": 4')
     said = refused(arena("verify", "results/cup"))
     assert said == "results/cup: the run has not finished; start it again to go on"
-
-
-@pytest.mark.slow
-def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
-    """More pairs keep all games; a changed bot's are deleted, and are in the other file.
-
-    The bot of before takes them back from there. How far it agreed with others is of another bot.
-    """
-    source = tmp_path / "mine.py"
-
-    def opened(pairs: int, code: str, *, replace: bool = True) -> tuple[list[int], bool]:
-        source.write_text(f"from bots.uniform import bot  # {code}\n")
-        bots = [resolve(spec, lane="inproc") for spec in ("greedy", "uniform", str(source))]
-        tournament = Tournament("cup", 1, pairs, bots, STANDARD)
-        with open_store(tournament, folder, replace=replace) as (store, _):
-            games = [len([*store.games_of(number)]) for number in range(3)]
-            if not any(games):
-                for number in range(3):
-                    store.add(Played(Chunk(number, 0, 1), won(), {}, 0.0))
-                store.commit()
-        return games, folder.replaced.exists()
-
-    folder = RunFolder(tmp_path / "cup")
-    assert opened(1, "a") == ([0, 0, 0], False)
-    assert opened(2, "a") == ([2, 2, 2], False)
-    with pytest.raises(ChangedBots, match="mine"):
-        opened(2, "b", replace=False)
-    assert opened(2, "a", replace=False) == ([2, 2, 2], False)
-    assert opened(2, "b") == ([2, 0, 0], True)
-    assert opened(2, "b") == ([2, 0, 0], True)
-    assert opened(2, "a", replace=False) == ([2, 2, 2], False)
 
 
 def content(folder: Path) -> list[list[tuple[Any, ...]]]:

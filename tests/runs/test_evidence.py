@@ -83,13 +83,6 @@ def test_a_bot_that_naps_is_out_after_its_seconds(tmp_path: Path, lane: str) -> 
     assert all(",max_faults," in line for line in rest)
 
 
-def test_what_a_busy_machine_explains_is_not_idle() -> None:
-    """That are ten times the time of the processor, and a tenth of a second."""
-    assert idle_seconds(Spent(wall=30.0, cpu=3.0)) == 0
-    assert idle_seconds(Spent(wall=0.1, cpu=0.0)) == 0
-    assert idle_seconds(Spent(wall=5.0, cpu=0.2, before=0.1)) == 1.9
-
-
 def test_one_fault_of_this_kind_is_enough_to_be_out() -> None:
     """In the run itself, and where a store is read later."""
     strikes = Strikes(AB, 3, most=10)

@@ -1,4 +1,4 @@
-"""A run that was killed is resumed, and ends with the same bytes."""
+"""A run that is killed, interrupted or paused goes on, and ends with the same bytes."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ NEVER_READY = {"loops_in_import", "says_nothing_at_all"}
 LATER = {
     **dict.fromkeys(("says_twice", "says_talks_without_reading"), 2),
     **dict.fromkeys(("says_nothing", "says_half_a_line"), 2),
-    **{name: 2 for name, spec in rogues.ROGUES.items() if spec.startswith(("dies.py", "bends.py"))},
+    **{name: 2 for name, spec in rogues.ROGUES.items() if spec.startswith("dies.py")},
 }
 """Rogues with a fault this many plies after their first decision."""
 

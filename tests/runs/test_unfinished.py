@@ -1,4 +1,4 @@
-"""What a run says that is not finished, rates nobody, or has a bot that remembers."""
+"""What a run says that is not finished, or has a bot that remembers; games that are judged."""
 
 from __future__ import annotations
 

@@ -22,9 +22,8 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests.conftest import Arena
-from tests.kit import HERE
+from tests.kit import HERE, forge
 from tests.rogues import FOLDER, write
-from tests.stores import forge
 from tests.tiers import few
 
 RAISES = "raise ValueError('boom')"

@@ -82,25 +82,6 @@ def assert_refused(name: str, status: object, message: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_starts_processes_is_refused_on_windows(tmp_path: Path) -> None:
-    """With one line and status 2; help and what only reads games answer as usual."""
-    commands = [["run", "cup.yaml"], ["table"], ["run", "--help"], ["bots"], ["replay", "-"]]
-    said = answers("win32", tmp_path, commands, libraries=False)
-    for name, words in (("run", "run cup.yaml"), ("table", "table")):
-        assert_refused(name, *said[words])
-    assert [said[words][0] for words in ("run --help", "bots", "replay -")] == [0, 0, 0]
-    assert said["replay -"][1].startswith("line 1")
-
-
-@pytest.mark.slow
-def test_the_engine_plays_a_game_on_windows(tmp_path: Path) -> None:
-    """It needs nothing of the system."""
-    code = "from bots.uniform import bot\nfrom engine.play import play_game\n"
-    code += "print(len(play_game(bot, bot, seed=1).record.actions))"
-    assert int(run_on("win32", code, tmp_path, libraries=False)) > 0
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_every_module_is_imported_on_other_systems(tmp_path: Path, system: str) -> None:
     """On Windows all but those of the table, which its command imports when it is not refused."""

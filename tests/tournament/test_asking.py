@@ -1,4 +1,4 @@
-"""Games whose players are asked in other processes; here the processes are scripted."""
+"""Games whose players are asked in other processes, here scripted, and what a player sends."""
 
 from __future__ import annotations
 

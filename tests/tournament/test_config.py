@@ -1,9 +1,8 @@
-"""Configs are read strictly: every mistake names the file and the place in it."""
+"""Configs are read strictly, and become tournaments: their numbers, manifests and anchors."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 from dataclasses import fields
@@ -472,15 +471,3 @@ def test_a_run_goes_on_with_another_anchor(tmp_path: Path) -> None:
     results = library.run(TWO["bots"], pairs=2, out=out, anchor={"uniform": 1000}, progress=False)
     for table in (results.standings, library.open(out).standings):
         assert table.set_index("bot").loc["uniform", ["elo", "elo_low"]].tolist() == [1000, 1000]
-
-
-@pytest.mark.slow
-def test_the_command_line_takes_it_and_says_what_is_wrong(arena: Arena) -> None:
-    """The JSON document has it; an unknown bot is one line and exit status 2."""
-    words = ["play", "greedy", "uniform", "--pairs", "2", "--workers", "1", "--anchor"]
-    document = json.loads(arena(*words, "greedy=1239", "--json").stdout)
-    assert document["anchor"] == {"bot": "greedy", "elo": 1239.0}
-    assert [row["elo"] for row in document["standings"] if row["bot"] == "greedy"] == [1239.0]
-    wrong = arena(*words, "champion=1")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith("error: anchor: no bot 'champion' in this run; there are ")

@@ -1,4 +1,4 @@
-"""Chunks cover every pair once; a run of meetings plays just these pairs."""
+"""Which pairs are played: chunks, meetings, bots that are out, and how long decisions take."""
 
 from __future__ import annotations
 

@@ -1,20 +1,31 @@
-"""A plan is played through an executor that a test scripts: what is lost, in doubt, or late."""
+"""A plan is played through an executor, on Dask clusters and by ranks of MPI, whatever dies."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import logging
 import os
 import pickle
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor as PoolOfPython
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 
+import arena
 from arena.addons.cluster import pool as pools
 from arena.addons.cluster.call import (
     Answer,
@@ -25,20 +36,31 @@ from arena.addons.cluster.call import (
     write_head,
 )
 from arena.addons.cluster.pool import PoolExecutor
+from arena.cli.starting import find_venue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, NoSites
 from arena.executors.answers import Garbled, to_part
-from arena.executors.log import Line, RunLog
+from arena.executors.local import Executor, LocalExecutor, open_executor
+from arena.executors.log import QUIET, Line, RunLog
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.tournament.config_keys import Venue
+from arena.runs.run import run
+from arena.store.folder import RunFolder
+from arena.tournament.config_keys import ExecutorChoice, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, version_here, versions_here
 from engine import STANDARD
+from tests import rogues
+from tests.addons.cluster.cluster import Cluster
+from tests.conftest import Arena, run_command
+from tests.executors.marked import assert_no_process_is_left
 from tests.executors.test_contract import EXECUTORS, played
+from tests.kit import count_games, same_files
+from tests.rogues import rogue
+from tests.waiting import PATIENCE, until
 
 PAIRS = 12
 CUP = Tournament("cup", 3, PAIRS, [resolve("uniform"), resolve("greedy")], STANDARD)
@@ -67,7 +89,7 @@ def faulty(kind: str) -> Playing:
     return lambda chunks: won(chunks, Fault(kind, "as it was told"))
 
 
-class Scripted(Executor):
+class Scripted(PoolOfPython):
     """Answers each call at once as a function plays; one that raises fails the call."""
 
     def __init__(self, play: Playing = won, lines: Sequence[Line] = ()) -> None:
@@ -278,3 +300,264 @@ def test_a_machine_says_what_a_bot_lacks_there(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=reason):
             find_here(entry, "1" * 64)
+
+
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None,
+    reason="Dask is not installed: pip install 'district-noir-arena[dask]'",
+)
+
+
+def cup() -> Tournament:
+    """Return a run of honest bots, of one in its own process, and of one with doubtful faults."""
+    bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
+    return Tournament("cluster", 3, 20, [*bots, rogue("exits_at_once")], STANDARD, max_faults=2)
+
+
+def dask(address: str) -> Venue:
+    return Venue(executor=ExecutorChoice("dask", address))
+
+
+@dataclass(frozen=True)
+class Disturbed:
+    """Plays with another executor, and does something after so many chunks."""
+
+    executor: Executor
+    after: int
+    action: Callable[[], object]
+
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
+        for number, one in enumerate(self.executor.play(plan, tournament, log), 1):
+            if number == self.after:
+                self.action()
+            yield one
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a local run."""
+    folder = tmp_path_factory.mktemp("local")
+    run(cup(), LocalExecutor(2), RunFolder(folder), QUIET)
+    return same_files(folder)
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Yield a cluster of a scheduler and two workers; in the end nothing is left of it."""
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        cluster.add(2)
+        cluster.add()
+        yield cluster
+    assert_no_process_is_left(cluster.temporary)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_run_of_which_a_worker_is_killed_has_the_files_of_a_local_run(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Also the faults and the report; a program may pass its client, or the client's executor."""
+    victim = cluster.workers[1]
+    with open_executor(dask(cluster.address)) as executor:
+        run(cup(), Disturbed(executor, 4, victim.kill), RunFolder(tmp_path / "out"), QUIET)
+    assert same_files(tmp_path / "out") == local
+    assert victim.wait() == -signal.SIGKILL
+    from distributed import Client
+
+    keys = {"pairs": 2, "seed": 3, "progress": False}
+    alone = arena.run(["uniform", "greedy"], workers=1, **keys).games  # type: ignore[arg-type]
+    with Client(cluster.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        for one in (client, client.get_executor()):  # type: ignore[no-untyped-call]
+            there = arena.run(["uniform", "greedy"], executor=one, **keys)  # type: ignore[arg-type]
+            assert there.games.equals(alone)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_scheduler_is_killed_and_the_run_goes_on_elsewhere(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path
+) -> None:
+    """It ends with one line; the games so far are kept."""
+    with open_executor(dask(cluster.address)) as executor:
+        disturbed = Disturbed(executor, 4, cluster.scheduler.kill)
+        with pytest.raises(NoSites, match=r"^(a call to|there was no machine)[^\n]*$"):
+            run(cup(), disturbed, RunFolder(tmp_path / "out"), QUIET)
+    assert 0 < count_games(tmp_path / "out") < cup().games
+    run(cup(), LocalExecutor(2), RunFolder(tmp_path / "out"), QUIET)
+    assert same_files(tmp_path / "out") == local
+
+
+@needs_dask
+def test_where_no_scheduler_answers_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, with the address."""
+    monkeypatch.setattr(pools, "_CONNECT", "0.1s")
+    match = r"^no Dask scheduler answers at tcp://127.0.0.1:1: [^\n]+$"
+    with pytest.raises(InputError, match=match), open_executor(dask("tcp://127.0.0.1:1")):
+        pass
+    assert logging.getLogger("distributed.client").level == logging.CRITICAL  # it says it again
+    assert capfd.readouterr().err == ""
+
+
+@needs_dask
+@needs_dask
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "not the file of a Dask scheduler: No such file or directory"),
+        ("{", "not the file of a Dask scheduler"),
+        ('{"id": 5}', "not the file of a Dask scheduler"),
+    ],
+)
+def test_a_scheduler_file_that_names_none_is_named(
+    text: str | None, reason: str, tmp_path: Path
+) -> None:
+    """With what is wrong."""
+    path = tmp_path / "scheduler.json"
+    if text is not None:
+        path.write_text(text)
+    choice = ExecutorChoice("dask", scheduler_file=str(path))
+    with (
+        pytest.raises(InputError, match=f"scheduler.json: {reason}"),
+        open_executor(Venue(executor=choice)),
+    ):
+        pass
+
+
+LACKS = next(
+    (
+        f"{what} is not installed"
+        for what, place in (
+            ("mpirun", shutil.which("mpirun")),
+            ("mpi4py", importlib.util.find_spec("mpi4py")),
+        )
+        if not place
+    ),
+    "",
+)
+needs_mpi = pytest.mark.skipif(bool(LACKS) and "CI" not in os.environ, reason=LACKS)
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+RANKS = 3
+FUTURES = ["-m", "mpi4py.futures", "-m", "arena"]
+HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
+BOOM = {"bot": f"boom={rogues.FOLDER}/answers.py(what='boom')", "lane": "process"}
+CUPS = {
+    "cup": {"pairs": 6, "seed": 3, "bots": [*HONEST, BOOM]},
+    "long": {"pairs": 80, "seed": 3, "bots": HONEST},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a folder with a cup; when it ends, no process of it is left, and no file but its own.
+
+    Open MPI has a socket in its temporary folder, whose name must be short.
+    """
+    temporary = Path(tempfile.mkdtemp(prefix="mpi-"))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("PYTEST_MPI", str(tmp_path))
+    for name, value in ROOT_MAY.items():
+        monkeypatch.setenv(name, value)
+    for cup, config in CUPS.items():
+        (tmp_path / f"{cup}.yaml").write_text(json.dumps(config))
+    yield tmp_path
+    until(lambda: not processes_of(tmp_path))
+    until(lambda: [path.name for path in temporary.iterdir() if "ompi" not in path.name] == [])
+    shutil.rmtree(temporary, ignore_errors=True)
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """Return the processes that were started in a test's folder and still run."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            here = process.environ().get("PYTEST_MPI") == str(folder)
+            if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start `arena` with these words on so many ranks."""
+    return subprocess.Popen(
+        ["mpirun", "--oversubscribe", "-n", str(RANKS), sys.executable, *FUTURES, *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(run: subprocess.Popen[str]) -> tuple[str, str]:
+    out, errors = run.communicate(timeout=PATIENCE)
+    return out, errors
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
+    """All files are equal, also the faults, and only rank 0 says something."""
+    alone = run_command(folder, "run", "cup.yaml", "--workers", "1", "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    run = start(folder, "run", "cup.yaml", "--executor", "mpi", "--out", "ranks")
+    out, errors = finish(run)
+    assert run.returncode == 0, errors
+    _, *table, spent = alone.stdout.replace("alone", "ranks").splitlines()
+    assert out.splitlines()[1:] == table
+    assert spent.startswith("CPU time: ")  # of ranks elsewhere it is not known
+    said, alone_said = (
+        [line for line in text.splitlines() if " games, " not in line]  # progress, by the clock
+        for text in (errors, alone.stderr)
+    )
+    assert len(said) < 2 * len(alone_said)
+    assert same_files(folder / "ranks") == same_files(folder / "alone")
+    assert "exception" in (folder / "ranks" / "faults.csv").read_text()
+    log = (folder / "ranks" / "run.log").read_text()
+    assert f"{RANKS - 1} ranks of MPI" in log
+
+
+@pytest.mark.study
+@needs_mpi
+def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -> None:
+    """The games so far are kept; the bytes are those of a run that was not killed."""
+    words = ("run", "long.yaml", "--executor", "mpi")
+    run = start(folder, *words)
+    cup = folder / "results" / "long"
+    until(lambda: run.poll() is not None or count_games(cup) > 0)
+    ranks = psutil.Process(run.pid).children()
+    assert len(ranks) == RANKS
+    ranks[-1].send_signal(signal.SIGKILL)
+    finish(run)
+    assert run.returncode != 0
+    until(lambda: not processes_of(folder))
+    kept = count_games(cup)
+    assert 0 < kept < 3 * 80 * 2
+    again = start(folder, *words)
+    out, errors = finish(again)
+    assert again.returncode == 0, errors
+    assert f"{kept:,}" in out.splitlines()[0]
+    alone = run_command(folder, *words[:2], "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    assert same_files(cup) == same_files(folder / "alone")
+
+
+@pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])
+def test_a_rank_that_would_play_alone_is_refused(
+    folder: Path, mpi: str, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the ranks would play the whole run into one folder; a single one plays."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv(f"{mpi}_SIZE", "3")
+    monkeypatch.setenv(f"{mpi}_RANK", "1")
+    done = arena("run", "cup.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: this is rank 1 of 3: --executor mpi is missing\n",
+    )
+    assert not (folder / "results").exists()
+    monkeypatch.setenv(f"{mpi}_SIZE", "1")
+    assert find_venue(dict.fromkeys(Venue.__struct_fields__)).kind == "local"

@@ -1,4 +1,4 @@
-"""The page of a bot and the change of a version, worked out by hand."""
+"""What is said of a bot: its page, its answer, whom it meets, and its rating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An organiser's evening: serving ends by itself, owners take turns, and the final is equal."""
+"""An organiser's evening: a league is served, ends by itself, and its final is equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inbox takes what is finished, refuses what is no bot, and loses nothing to a kill."""
+"""The inbox takes what is finished, refuses what is no bot, lets wait what finds no room."""
 
 from __future__ import annotations
 

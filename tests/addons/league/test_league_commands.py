@@ -1,4 +1,4 @@
-"""`arena league` and the league in a program: a few calls, and one line for every mistake."""
+"""`arena league`: a few calls, a line for every mistake, and the pages that say how it stands."""
 
 from __future__ import annotations
 

@@ -20,8 +20,19 @@ from arena.addons.league.web import POLICY
 from arena.errors import InputError
 from arena.reports.front import REPORT_POLICY
 from bench.studies.handing_in import HandedIn, hand_in
-from tests.addons.league.small import BOT, a_league, accept, play
-from tests.addons.league.web import BOUNDARY, KIND, Client, form, make_certificate, proxied, serving
+from tests.addons.league.small import (
+    BOT,
+    BOUNDARY,
+    KIND,
+    Client,
+    a_league,
+    accept,
+    form,
+    make_certificate,
+    play,
+    proxied,
+    serving,
+)
 from tests.entries.test_zipped import BAD, make_zip
 from tests.waiting import PATIENCE
 

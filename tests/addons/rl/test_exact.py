@@ -160,17 +160,6 @@ def test_an_environment_is_registered_once_by_either_name() -> None:
     assert not find_twins({"arena.rl.vector", "arena.rl.env"}, {"arena.rl.env:DistrictNoir-v0"})
 
 
-@pytest.mark.slow
-def test_no_module_is_there_twice_after_all_that_the_pages_name() -> None:
-    """Modules, functions and environments of every add-on and of the core, by both names."""
-    text = "\n".join(path.read_text() for path in sorted((ROOT / "docs").rglob("*.md")))
-    ids = {*re.findall(r"\barena[\w.]+:DistrictNoir-v0", text)}
-    names = {*re.findall(r"\barena(?:\.[A-Za-z_]+)+", text)}
-    assert ids
-    assert {"arena.addons.rl.aec.env", "arena.rl.dataset", "arena.addons.rl.spiel"} <= names
-    assert not find_twins(names, ids)
-
-
 TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))
 """Uniform play loses 0.708 here."""
 

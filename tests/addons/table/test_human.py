@@ -303,14 +303,20 @@ def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
     assert records(tmp_path)[0]["actions"] == actions
 
 
-@pytest.mark.parametrize(("key", "status"), few([("\x03", 130), ("\x04", 1)], 0, unpack=True))
-def test_ctrl_c_and_ctrl_d_keep_the_game(
-    console: Console, tmp_path: Path, key: str, status: int
+@pytest.mark.parametrize(
+    ("end", "status"),
+    few([("\x03", 130), ("\x04", 1), (signal.SIGHUP, 129), (signal.SIGTERM, 143)], 0, unpack=True),
+)
+def test_a_key_or_a_signal_that_ends_it_keeps_the_game(
+    console: Console, tmp_path: Path, end: str | signal.Signals, status: int
 ) -> None:
-    """At the prompt, after an action."""
+    """Ctrl-C and Ctrl-D at the prompt, after an action; a window that is closed."""
     console.type("6\n")
     console.until("? for help > ")
-    console.type(key)
+    if isinstance(end, str):
+        console.type(end)
+    else:
+        console.process.send_signal(end)
     ended, shown = console.end()
     assert ended == status
     assert "Traceback" not in shown
@@ -335,19 +341,6 @@ def test_ctrl_c_while_the_bot_thinks_ends_its_process(tmp_path: Path) -> None:
     assert "Traceback" not in shown
     assert records(tmp_path)[0]["actions"] == "T"
     assert not bot.is_running()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_a_terminal_that_is_closed_keeps_the_game(
-    console: Console, tmp_path: Path, number: int
-) -> None:
-    """As when its window is closed."""
-    console.type("6\n")
-    console.until("? for help > ")
-    console.process.send_signal(number)
-    assert console.end()[0] == 128 + number
-    assert len(records(tmp_path)[0]["actions"]) == 2
 
 
 def test_ctrl_c_is_seen_before_a_line_is_read() -> None:

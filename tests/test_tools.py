@@ -1,12 +1,15 @@
-"""The bare loop of the benchmarks plays the same game as the engine."""
+"""Benchmarks measure the game of the engine; mutants are tried; tests run in processes."""
 
 from __future__ import annotations
 
 import ast
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from math import comb
 from pathlib import Path
@@ -19,13 +22,12 @@ import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from bench import bare, peers
-from bench.__main__ import FELT, LONG, OWN, TABLES, _apart, table
+from bench.__main__ import _apart
 from bench.gym import VECTORS, stepping
 from bench.last_round import Ending, endings
 from bench.mutants.__main__ import Traced, choose, copy_repository, report
 from bench.mutants.changes import Mutant, draw, find_mutants
 from bench.saving import make, sections
-from bench.timing import peak
 from engine import STANDARD, State, pack_of, play_game, size
 from engine.cards import cards_of
 from engine.play import playout
@@ -34,6 +36,7 @@ from engine.state import random_deal
 from engine.view import view
 from engine.worlds import choices
 from tests import ROOT
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.slow
@@ -115,58 +118,6 @@ def test_a_table_that_fails_leaves_the_others_saved(
         make(tmp_path / "apart.md", "# Head", parts, parts)
     assert capsys.readouterr() == ("\n", "")
     assert not (tmp_path / "apart.md").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a parent counts elsewhere")
-def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
-    """A small program that a large one starts is small."""
-    large = bytearray(256 << 20)
-    code = "from bench.timing import peak; print(peak())"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
-    assert 5 < float(done.stdout) < 128 < len(large) / (1 << 20) < peak()
-
-
-def test_tables_have_cells_in_each_line_and_names_that_there_are() -> None:
-    """Also one with columns of its own; below it is what the machine did."""
-    assert {name for _, _, name in FELT} | {*LONG} | {*OWN} <= {*TABLES}
-    assert not {name for _, _, name in FELT} & {*LONG}
-    row = peers.Row("a", "1", "2", "3", "4")
-    lines = "\n".join(table("T", [row], *OWN["peers"])).splitlines()
-    cells = [line.count("|") for line in lines if line.startswith("|")]
-    assert cells == [len(peers.COLUMNS) + 1] * 3
-    assert peers.NOTE in "\n".join(lines)
-    assert lines[-1].endswith(" s")
-    peer = peers.Peer(lambda: None, games=10, decisions=50, choice=0.25)
-    assert peer.overhead(500) == 0.75
-
-
-@pytest.mark.slow
-def test_a_framework_that_is_missing_or_fails_has_a_row_that_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The last line of what it printed is in the table, and cannot break it."""
-    gone = {"Away, Chess": ("no-such-framework", None), "Broken | Chess": ("pytest", None)}
-    monkeypatch.setattr(peers, "PEERS", gone)
-    away, broken = peers.rows()
-    assert away[:2] == ("Away, Chess", "not installed")
-    assert broken[1] == "failed: KeyError: 'Broken / Chess'"
-
-
-OF_THE_EXTRA = {
-    "rlcard": peers._rlcard,
-    "catanatron": peers._catanatron,
-    "kaggle_environments": peers._kaggle,
-    "pettingzoo.classic.go_v5": peers._pettingzoo,
-}
-
-
-@pytest.mark.study  # the extra `bench` takes minutes to install
-@pytest.mark.parametrize("module", OF_THE_EXTRA)
-def test_a_framework_of_the_extra_asks_for_every_decision(module: str) -> None:
-    """As the frameworks do that all tests have."""
-    pytest.importorskip(module, exc_type=ImportError)
-    assert_asked(OF_THE_EXTRA[module])
 
 
 @pytest.mark.parametrize("protocol", [peers._ours, peers._open_spiel])
@@ -290,3 +241,149 @@ def test_the_score_is_by_room() -> None:
     lines = [*report(mutants, [True, True, False, True])]
     assert lines[1] == 'engine/rules.py:1: """ -> pass'
     assert lines[-3:] == ["| arena/store | 1 | 1 |", "| engine | 2 | 3 |", "| all | 3 | 4 |"]
+
+
+BEGIN = """
+import os, signal, subprocess, sys, threading, time, warnings
+from pathlib import Path
+import pytest
+
+with open("collected", "a") as file:
+    file.write("1")
+warnings.warn("said at collection")
+OPENED = []
+
+@pytest.fixture(scope="module", autouse=True)
+def opened(tmp_path_factory):
+    place = tmp_path_factory.getbasetemp() / f"{__name__}-open"
+    place.touch(exist_ok=False)
+    OPENED.append(place)
+    yield place
+    place.unlink()
+
+@pytest.fixture(scope="session", autouse=True)
+def session(tmp_path_factory):
+    yield
+    (tmp_path_factory.getbasetemp() / f"{__name__}-ended").touch(exist_ok=False)
+"""
+FINE = """
+@pytest.mark.parametrize("number", range(12))
+def test_fine(number, opened, tmp_path):
+    print("unseen")
+    Path(f"{__name__}-{number}").touch()
+    while __name__ == "test_one" and number == 0 and not Path(f"{__name__}-11").exists():
+        time.sleep(0.01)
+    assert opened.exists() and not [*tmp_path.iterdir()]
+
+def test_skipped():
+    pytest.skip("not today")
+
+def test_warning():
+    class Own(UserWarning): pass
+    warnings.warn(Own("mind this"))
+"""
+WRONG = """
+def test_wrong():
+    print("what it printed")
+    assert [1, 2] == [1, 3]
+
+def test_after_wrong(opened):
+    assert [opened] == OPENED
+"""
+DEAD = """
+def test_ends():
+    os._exit(0)
+
+def test_is_killed():
+    if not os.fork():
+        time.sleep(600)  # with all that it has inherited
+        os._exit(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def test_after_dead(opened):
+    assert opened.exists()
+"""
+
+
+def start(folder: Path, *options: str, **files: str) -> subprocess.Popen[bytes]:
+    """Write modules of tests and start pytest with two processes; it prints to a file."""
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text if name == "conftest" else BEGIN + text)
+    forks = ["-p", "tests.forkrun", "--forks", "2", f"--basetemp={folder / 'base'}"]
+    with (folder / "printed").open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *forks, *options],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+
+
+def run(folder: Path, *options: str, **files: str) -> tuple[int, str]:
+    """Run modules of tests, and return the exit status of pytest and what it printed."""
+    process = start(folder, *options, **files)
+    try:
+        status = process.wait(PATIENCE)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # what tests have left
+    return status, (folder / "printed").read_text()
+
+
+def test_tests_are_collected_once_and_reported_as_by_pytest(tmp_path: Path) -> None:
+    """Also skips and warnings; one process takes over tests of a file that another has begun."""
+    status, printed = run(tmp_path, "-rs", test_one=FINE, test_two=FINE)
+    assert (status, (tmp_path / "collected").read_text()) == (0, "11"), printed
+    assert "26 passed, 2 skipped, 4 warnings in" in printed
+    assert printed.count("not today") == 2
+    assert printed.count("Own: mind this") == 2
+    assert "unseen" not in printed
+    assert [*(tmp_path / "base").glob("gw?/*-ended")]
+    assert not [*(tmp_path / "base").glob("gw?/*-open")]
+
+
+def test_failures_and_deaths_are_reported_and_the_others_go_on(tmp_path: Path) -> None:
+    """A process that ends in a test has failed it, whatever its exit status."""
+    status, printed = run(tmp_path, test_dead=DEAD, test_wrong=WRONG)
+    assert status == 1, printed
+    assert "3 failed, 2 passed, 2 warnings in" in printed
+    assert "At index 1 diff: 2 != 3" in printed
+    assert "what it printed" in printed
+    assert "FAILED test_wrong.py::test_wrong" in printed
+    ended = "ended the process of this test"
+    assert f"FAILED test_dead.py::test_ends - exit status 0 {ended}" in printed
+    assert f"FAILED test_dead.py::test_is_killed - SIGKILL {ended}" in printed
+
+
+LOSES = """
+from tests.forkrun import Workers
+
+def _begin(self, worker, begin=Workers._begin):
+    if self.files:
+        self.files[0].popleft()
+    return begin(self, worker)
+
+Workers._begin = _begin
+"""
+BEGINS = """
+import threading
+
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("conftest", "status", "reason"),
+    [(LOSES, 1, "2 tests were not run"), (BEGINS, 4, "--forks: threads since collection")],
+    ids=["lost", "threads"],
+)
+def test_what_cannot_be_trusted_is_no_success(
+    tmp_path: Path, conftest: str, status: int, reason: str
+) -> None:
+    """A test that was not run, and threads that a process would lack."""
+    ended, printed = run(tmp_path, conftest=conftest, test_one=FINE, test_two=FINE)
+    assert ended == status, printed
+    assert reason in printed

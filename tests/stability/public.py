@@ -183,6 +183,8 @@ def _message(kind: str, message: type[msgspec.Struct]) -> Iterator[str]:
     """Yield the fields of a message between the arena and a program."""
     schema = msgspec.json.schema(message)["$defs"][message.__name__]
     for field, of_field in schema["properties"].items():
+        if field == "type":  # a tag, which msgspec describes as a list of one value
+            of_field = {"default": of_field["enum"][0], "type": "string"}
         if field not in _OF_OUR_HOST:
             yield f"protocol {kind}.{field} {_schema(of_field)}"
 

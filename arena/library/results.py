@@ -15,7 +15,6 @@ from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.replays.finished_game import Game
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
-from arena.store.columns import Columns, Frames, TableName
 from arena.store.csv_files import Timings, fault_rows, make_timings, parse_timings
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from arena.differences.run_files import RunTables
     from arena.library.rating import ReportedRun, RunReport
+    from arena.store.columns import Frames, TableName
     from arena.tables.findings import SeatAdvantage
     from arena.tables.losses import Analysis
 
@@ -95,6 +95,8 @@ class Results:
     @cached_property
     def tables(self) -> Frames:
         """All tables by the names of their files without .csv; each is made when it is read."""
+        from arena.store.columns import Frames
+
         own: tuple[TableName, ...] = ("games", "faults", "timings", "unresolved")
         return Frames(self._made.makers() | {name: getattr(self, f"_list_{name}") for name in own})
 
@@ -199,6 +201,8 @@ class Results:
         return _drop_empty(FAULTS.frame([*fault_rows(forfeits, replay_commands(self._tournament))]))
 
     def _list_timings(self) -> pd.DataFrame:
+        from arena.store.columns import Columns
+
         if isinstance(self._timings, bytes):
             return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
         return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))

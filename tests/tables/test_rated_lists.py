@@ -30,14 +30,14 @@ def test_single_games_have_the_intervals_of_independent_games() -> None:
     """Wilson's interval of 40 games, and the error of an Elo from their variance."""
     rated = rate_lists([listed(*[("a", "b", "a")] * 30, *[("b", "a", "a")] * 10)], "b=1500")
     assert rated.units == (0, 40)
-    both = rated.tables.frame("head_to_head").set_index("bot").loc["a"]
+    both = rated.tables.makers()["head_to_head"]().set_index("bot").loc["a"]
     assert (both["games"], both["score"]) == (40, 1.0)
     rated = rate_lists([listed(*[*[("a", "b", "a")] * 3, ("b", "a", "b")] * 100)], "b=1500")
-    both = rated.tables.frame("head_to_head").set_index("bot").loc["a"]
+    both = rated.tables.makers()["head_to_head"]().set_index("bot").loc["a"]
     centre, half = 0.75 + Z95**2 / 800, Z95 * math.sqrt(0.75 * 0.25 / 400 + (Z95 / 800) ** 2)
     wilson = [(centre + side * half) / (1 + Z95**2 / 400) for side in (-1, 1)]
     assert [both["score_low"], both["score_high"]] == pytest.approx(wilson, abs=0.001)
-    row = rated.tables.frame("standings").set_index("bot").loc["a"]
+    row = rated.tables.makers()["standings"]().set_index("bot").loc["a"]
     error = Z95 * 400 / math.log(10) / math.sqrt(400 * 0.75 * 0.25)
     assert (row["elo_high"] - row["elo_low"]) / 2 == pytest.approx(error, rel=0.01)
 
@@ -48,11 +48,13 @@ def test_pairs_are_the_units_where_they_are_known() -> None:
     rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
     rated = rate_lists([listed(*rows, more=("pair",))])
     assert rated.units == (40, 0)
-    paired = rated.tables.frame("head_to_head").loc[0]
+    paired = rated.tables.makers()["head_to_head"]().loc[0]
     assert [paired["score_low"], paired["score_high"]] == pytest.approx(
         score_interval(40, 40.0, 40.0), abs=0.0001
     )
-    alone = rate_lists([listed(*(row[:3] for row in rows))]).tables.frame("head_to_head").loc[0]
+    alone = (
+        rate_lists([listed(*(row[:3] for row in rows))]).tables.makers()["head_to_head"]().loc[0]
+    )
     assert alone["score_low"] < paired["score_low"] < 0.5
 
 
@@ -147,13 +149,13 @@ def test_what_a_list_does_not_say_is_empty() -> None:
     rated = rate_lists([listed(*games, ("c", "d", "c", "city"), more=("win_type",))])
     assert rated.notes[0] == "no table says how games of a and b were won: 1 of 3 have no win_type"
     for name in ("standings", "head_to_head", "win_types"):
-        cities = rated.tables.frame(name).set_index("bot")["city_wins"]
+        cities = rated.tables.makers()[name]().set_index("bot")["city_wins"]
         assert cities.dropna().to_dict() == {"c": 1, "d": 0}, name
     rated = rate_lists([listed(*games, more=("win_type",))])
-    standings = rated.tables.frame("standings")
+    standings = rated.tables.makers()["standings"]()
     assert standings["wins"].tolist() == [1, 1]
     assert standings[["city_wins", "forfeits", "mean_margin"]].isna().all(axis=None)
-    assert rated.tables.frame("win_types")[["bot", "games", "wins"]].values.tolist() == [
+    assert rated.tables.makers()["win_types"]()[["bot", "games", "wins"]].values.tolist() == [
         ["a", 2, 1],
         ["b", 2, 1],
     ]
@@ -165,9 +167,9 @@ def test_what_a_list_does_not_say_is_empty() -> None:
 def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     """By the sum of squares; those that no game connects with it stay."""
     rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
-    sure = rate_lists([listed(*rows)], "a=2000").tables.frame("standings").set_index("bot")
+    sure = rate_lists([listed(*rows)], "a=2000").tables.makers()["standings"]().set_index("bot")
     anchors = {"a": (2000.0, 30.0)}
-    loose = rate_lists([listed(*rows)], anchors).tables.frame("standings").set_index("bot")
+    loose = rate_lists([listed(*rows)], anchors).tables.makers()["standings"]().set_index("bot")
     assert loose.loc["a", ["elo", "elo_low", "elo_high"]].tolist() == [2000.0, 1970.0, 2030.0]
     halves = [one["elo_high"] - one["elo"] for one in (sure.loc["b"], loose.loc["b"])]
     assert halves[1] == pytest.approx(math.hypot(halves[0], 30.0), abs=0.1)
@@ -180,10 +182,10 @@ def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
 def test_of_several_anchors_the_better_known_weighs_more() -> None:
     """Elo and error of the scale are those of their mean by precision; one that is sure decides."""
     rows = [("a", "b", winner) for winner in "aab" * 30]
-    alone = rate_lists([listed(*rows)], "a=2000").tables.frame("standings").set_index("bot")
+    alone = rate_lists([listed(*rows)], "a=2000").tables.makers()["standings"]().set_index("bot")
     below = 2000 - alone.loc["b", "elo"]
     both = ["a=2000+-10", "b=2000+-20"]  # of weights 4 and 1
-    table = rate_lists([listed(*rows)], both).tables.frame("standings").set_index("bot")
+    table = rate_lists([listed(*rows)], both).tables.makers()["standings"]().set_index("bot")
     assert table.loc["a", "elo"] == pytest.approx(2000 + below / 5, abs=0.1)
     assert table.loc["b", "elo"] == pytest.approx(2000 - 4 * below / 5, abs=0.1)
     half = alone.loc["b", "elo_high"] - alone.loc["b", "elo"]
@@ -192,7 +194,9 @@ def test_of_several_anchors_the_better_known_weighs_more() -> None:
     low = alone.loc["b", "elo"] - alone.loc["b", "elo_low"]
     assert high == pytest.approx(math.hypot(low / 5, error), rel=0.03)
     assert half > error
-    sure = rate_lists([listed(*rows)], {"a": 2000.0, "b": (1000.0, 50.0)}).tables.frame("standings")
+    sure = rate_lists([listed(*rows)], {"a": 2000.0, "b": (1000.0, 50.0)}).tables.makers()[
+        "standings"
+    ]()
     assert sure.set_index("bot").loc["a", ["elo", "elo_high"]].tolist() == [2000.0, 2000.0]
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
-from arena.batch.likeness import fit_weights, read_moves
+from arena.batch.beliefs import fit_weights, read_moves
 from arena.batch.replay import record_arrays
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve

@@ -85,7 +85,7 @@ class Halving(
     `budget` is the number of pairs of all rounds, and no pairing plays more than `max_pairs`.
     """
 
-    rounds: ClassVar[str] = "arena.tournament.halving_rounds:HalvingRounds"
+    rounds: ClassVar[str] = "arena.tournament.rounds:HalvingRounds"
     chooses_pairings: ClassVar[bool] = True
 
     budget: Pairs

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from arena.addons.league.league_settings import PANEL, Settings
 from arena.addons.league.league_tables import (
@@ -32,7 +32,6 @@ from arena.addons.league.sources import (
     identity_of,
     take,
 )
-from arena.addons.league.turns import Working
 from arena.check import SLOWER
 from arena.check.inspector import run_check
 from arena.check.item import Item, Order
@@ -51,6 +50,9 @@ from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.config_keys import Venue
 from arena.tournament.tournament import Tournament
+
+Working: TypeAlias = Callable[[str], None]
+"""What a job that may take long calls now and then; it may raise, which ends the job."""
 
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"

@@ -17,16 +17,7 @@ from arena.errors import InputError
 from arena.executors.local import open_executor
 from arena.replays.finished_game import Game
 from arena.replays.mistakes import describe_decision
-from arena.runs.judge_games import (
-    JudgedGames,
-    check_bounds,
-    check_numbers,
-    check_rules,
-    find_judge,
-    fit_models,
-    judge_again,
-    judge_games,
-)
+from arena.runs import judge_games
 from arena.runs.lessons import Seen, teach
 from arena.store.csv_files import csv_writer
 from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
@@ -62,7 +53,7 @@ def analyse_run(
     Interrupted at Ctrl-C.
     """
     _check_numbers(asked, games)
-    check_rules(tournament.rules)
+    judge_games.check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
     kept = folder and make_place(folder, JUDGED)
     bots = choice.bots if choice else ()
@@ -98,16 +89,16 @@ def _analyse(
     def bot_of(place: int, one: Judged) -> str:
         return played[place].seats[STANDARD.seat_at(one.ply)]
 
-    with closing(JudgedGames(path)) as kept, open_executor(venue) as executor:
-        ask = partial(judge_games, kept=kept, executor=executor, progress=progress)
-        judged = ask(find_judge(asked.by, asked.worlds, asked.seed), recorded)
+    with closing(judge_games.JudgedGames(path)) as kept, open_executor(venue) as executor:
+        ask = partial(judge_games.judge_games, kept=kept, executor=executor, progress=progress)
+        judged = ask(judge_games.find_judge(asked.by, asked.worlds, asked.seed), recorded)
         most = _CANDIDATES * asked.worst
-        models = fit_models(recorded, [game.seats for game in played])
+        models = judge_games.fit_models(recorded, [game.seats for game in played])
         modelled = [
             one._replace(models=[models[label] for label in game.seats])
             for one, game in zip(recorded, played, strict=True)
         ]
-        again = judge_again(modelled, judged, most, bot_of, ask, asked.seed)
+        again = judge_games.judge_again(modelled, judged, most, bot_of, ask, asked.seed)
         lesson = None
         if pupil is not None:
             every = zip(games, judged, modelled, strict=True)
@@ -162,8 +153,8 @@ def _check_record(record: Record, name: str) -> Recorded:
 def _check_numbers(asked: Asked, games: int) -> None:
     """Raise InputError for numbers outside their bounds."""
     most = keys.MOST_ANALYSED
-    check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
-    check_numbers(asked.worlds, asked.seed)
+    judge_games.check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
+    judge_games.check_numbers(asked.worlds, asked.seed)
 
 
 def _write(path: Path, table: pd.DataFrame) -> None:

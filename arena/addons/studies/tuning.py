@@ -49,7 +49,7 @@ from arena.store.reader import count_kept
 from arena.store.store import Store
 from arena.store.table_columns import CANDIDATES
 from arena.tournament import config_keys as keys
-from arena.tournament.halving_rounds import count_halvings
+from arena.tournament.rounds import count_halvings
 from arena.tournament.sprt_rounds import as_comparison, folder_word
 from arena.tournament.stop import Halving, make_sprt
 from arena.tournament.tournament import Tournament

@@ -21,12 +21,11 @@ import pytest
 from arena.addons.league import submission
 from arena.addons.league.evening import host
 from arena.addons.league.final import freeze, make_final, play_final, thaw
-from arena.addons.league.inbox import take_all
+from arena.addons.league.inbox import run_in_turns, take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
 from arena.addons.league.submission import Closed, Refused
-from arena.addons.league.turns import run_in_turns
 from arena.check.item import Item, Order
 from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
@@ -133,7 +132,7 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(submission, "run_check", wait)
-    monkeypatch.setattr("arena.addons.league.turns.wait", interrupt)
+    monkeypatch.setattr("arena.addons.league.inbox.wait", interrupt)
     write_bot(league.folder / "inbox", "ann")
     with pytest.raises(KeyboardInterrupt):
         [*take_all(league, lambda _: None, 0.0)]

@@ -23,8 +23,7 @@ from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
 from arena.store.reader import read_run
 from arena.store.table_columns import CANDIDATES
-from arena.tournament.halving_rounds import HalvingRounds
-from arena.tournament.rounds import Counts, add
+from arena.tournament.rounds import Counts, HalvingRounds, add
 from arena.tournament.stop import Halving
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -327,7 +327,7 @@ image.src = "https://example.org/a.png";
 def test_only_the_scripts_of_the_page_run(browser: Any, tmp_path: Path) -> None:
     """No eval, no further script, no handler in an attribute, and nothing is loaded."""
     path = tmp_path / "page.html"
-    path.write_text(render("arena.store/page.html", title="A page", libraries=[TRIES]))
+    path.write_text(render("arena.replays/page.html", title="A page", libraries=[TRIES]))
     page = browser.new_page()
     sent: list[str] = []
     page.on("requestfinished", lambda request: sent.append(request.url))
@@ -344,7 +344,7 @@ def test_a_page_that_is_as_it_should_be_is_quiet(
     """Its own script runs under the policy, also with `</script` in it."""
     script = "document.title = 'ran </script>';"
     path = tmp_path / "page.html"
-    path.write_text(render("arena.store/page.html", title="A page", libraries=[script]))
+    path.write_text(render("arena.replays/page.html", title="A page", libraries=[script]))
     assert open_page(path).title() == "ran </script>"
 
 

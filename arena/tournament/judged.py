@@ -15,7 +15,7 @@ PARTS: Final = 1_000_000
 ILLEGAL: Final = -1
 """Stands for the chance of an action that is not legal."""
 ROLLOUTS: Final = (19_000, 19_000, 27_000, 128_000)
-SEARCHES: Final = (70_000, 70_000, 70_000, 60_000)
+SEARCHES: Final = (120_000, 120_000, 120_000, 60_000)
 """The standard errors by round that come from the judge itself, beside those of its worlds.
 
 Measured by `python -m bench.blunders` (docs/analyse.md): rollouts against searches, and searches

@@ -23,9 +23,9 @@ from arena.store.columns import Columns
 from arena.store.counting import HALVES, PairGames, match
 from arena.store.store import Store
 from arena.store.table_columns import LEAD_PARTS, WIN_TYPES
-from arena.tables.counted import BOT_PARTS
 from arena.tables.replayed_games import SOURCES, find_round_points
 from arena.tables.run_games import Row, read_batches
+from arena.tables.standings_table import BOT_PARTS
 from arena.tables.win_tables import MOST_REPLAYED, share_out
 from arena.tournament.tournament import Tournament
 

@@ -25,7 +25,7 @@ from arena.reports.blocks import (
 )
 from arena.reports.drawing import Lines, Rows, Series
 from arena.reports.games import Pick, Place, replay_id
-from arena.reports.lead import draw_parts, draw_shares
+from arena.reports.lead_section import draw_parts, draw_shares
 from arena.reports.win_section import SOURCE_NAMES
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence

@@ -13,7 +13,7 @@ from arena.errors import counted
 from arena.replays.finished_game import Game
 from arena.replays.timeline import make_timeline
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text, frame_table
-from arena.reports.lead import draw_margin
+from arena.reports.lead_section import draw_margin
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
 from arena.store.columns import Columns

@@ -25,7 +25,7 @@ from arena.reports.games import (
 )
 from arena.reports.html import to_html
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
-from arena.reports.lead import draw_lead
+from arena.reports.lead_section import draw_lead
 from arena.reports.pairings_section import pairings_section
 from arena.reports.standings_section import bots_section, standings_section
 from arena.reports.win_section import (

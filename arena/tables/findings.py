@@ -22,8 +22,8 @@ from arena.statistics.model import Spread
 from arena.statistics.number_texts import write_ends, write_estimate
 from arena.statistics.sequential_test import elo_of
 from arena.store.counting import Counts
-from arena.tables.counted import LOST, WON
 from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
+from arena.tables.standings_table import LOST, WON
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import first_anchor
 

@@ -18,7 +18,7 @@ from arena.statistics.model import Flags, is_equal
 from arena.store.columns import Columns, TableName
 from arena.store.counting import Counts
 from arena.store.table_columns import TABLES
-from arena.tables import counted
+from arena.tables import standings_table
 from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependence, seat_advantage
 from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Row, read_batches
@@ -129,9 +129,9 @@ class Tables:
         self.idle = [label for label in labels if met and label not in met]
 
     @cached_property
-    def sides(self) -> counted.Sides:
+    def sides(self) -> standings_table.Sides:
         """The games of every two bots."""
-        return counted.make_sides(self.pairings, self.counts.tallies)
+        return standings_table.make_sides(self.pairings, self.counts.tallies)
 
     @cached_property
     def field(self) -> Field:
@@ -156,12 +156,12 @@ class Tables:
 
     def judge(self) -> Columns:
         """Return the verdicts that the ratings give."""
-        return counted.make_verdicts(self.judged)
+        return standings_table.make_verdicts(self.judged)
 
     @cached_property
     def standings(self) -> Columns:
         """One row a bot, the strongest first."""
-        return counted.make_standings(
+        return standings_table.make_standings(
             self.sides, self.field, self.judged.numbers, self.find_apart()
         )
 
@@ -169,12 +169,12 @@ class Tables:
     def head_to_head(self) -> Columns:
         """One row for each ordered two bots that met."""
         totals, residuals = self.counts.pair_totals, make_residuals(self.field)
-        return counted.make_head_to_head(self.sides, self.pairings, totals, residuals)
+        return standings_table.make_head_to_head(self.sides, self.pairings, totals, residuals)
 
     @cached_property
     def win_types(self) -> Columns:
         """One row for each bot and seat."""
-        return counted.make_win_types(self.sides)
+        return standings_table.make_win_types(self.sides)
 
     @cached_property
     def verdicts(self) -> Columns:

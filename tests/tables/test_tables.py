@@ -30,7 +30,7 @@ from arena.store.table_columns import (
     WIN_TYPES,
     TableColumns,
 )
-from arena.tables import counted, losses
+from arena.tables import losses, standings_table
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
@@ -66,17 +66,17 @@ def store() -> Store:
 
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
-    sides = counted.make_sides(pairings, store.count().tallies)
+    sides = standings_table.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels)
     return rank(sides, field)
 
 
-def rank(sides: counted.Sides, field: Field) -> pd.DataFrame:
-    return STANDINGS.frame(counted.make_standings(sides, field, field.numbers, field.apart))
+def rank(sides: standings_table.Sides, field: Field) -> pd.DataFrame:
+    return STANDINGS.frame(standings_table.make_standings(sides, field, field.numbers, field.apart))
 
 
 def verdicts_of(field: Field) -> pd.DataFrame:
-    return VERDICTS.frame(counted.make_verdicts(field))
+    return VERDICTS.frame(standings_table.make_verdicts(field))
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -125,10 +125,12 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
-    sides = counted.make_sides(PAIRINGS, store.count().tallies)
+    sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
     totals = store.count().pair_totals
     residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
-    table = HEAD_TO_HEAD.frame(counted.make_head_to_head(sides, PAIRINGS, totals, residuals))
+    table = HEAD_TO_HEAD.frame(
+        standings_table.make_head_to_head(sides, PAIRINGS, totals, residuals)
+    )
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
     assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
@@ -143,8 +145,8 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
 
 def test_win_types_are_counted_by_seat(store: Store) -> None:
     """The seat is that of the row's bot."""
-    sides = counted.make_sides(PAIRINGS, store.count().tallies)
-    table = WIN_TYPE_TABLE.frame(counted.make_win_types(sides))
+    sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
+    table = WIN_TYPE_TABLE.frame(standings_table.make_win_types(sides))
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
     b0 = row(table, bot="b", seat=0)
@@ -169,7 +171,7 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
         pairings = round_robin(labels)
         results = [[game(pair, seat, p) for pair in range(3) for seat in (0, 1)] for p in pairings]
         store = stored(results)
-        sides = counted.make_sides(pairings, store.count().tallies)
+        sides = standings_table.make_sides(pairings, store.count().tallies)
         field = LastBits(pairings, store.count().pair_totals, labels)
         standings = rank(sides, field)
         assert list(standings["bot"]) == ["c", "a", "b"], labels

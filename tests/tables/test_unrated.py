@@ -11,7 +11,7 @@ from arena.lanes.faults import Fault
 from arena.statistics.cycles import Field
 from arena.store.store import Store
 from arena.store.table_columns import STANDINGS
-from arena.tables import counted
+from arena.tables import standings_table
 from arena.tables.summary import format_standings, plain_rows
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
@@ -34,9 +34,9 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     store, pairings = Store(None), round_robin(labels)
     for number, results in enumerate(played):
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
-    sides = counted.make_sides(pairings, store.count().tallies)
+    sides = standings_table.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels, unrated)
-    return STANDINGS.frame(counted.make_standings(sides, field, field.numbers, field.apart))
+    return STANDINGS.frame(standings_table.make_standings(sides, field, field.numbers, field.apart))
 
 
 A_B = games([0, 0, 1, 0])

@@ -341,6 +341,7 @@ def entry(label: str, target: str) -> Entry:
     try:
         check_label(target, label)
         assume(parse(target) == (None, target, {}))
+        assume("()" not in target)  # such a file can be a bot, but not one with parameters
     except InputError:
         assume(False)
     return replace(resolve("greedy"), target=target, label=label, params={"mode": label})

@@ -25,8 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from arena.batch.beliefs import Belief
-from arena.batch.beliefs import Model as Known
+from arena.batch.beliefs import Belief, Model
 from arena.entries.resolve import resolve
 from arena.executors.judge_chunk import judge_here
 from arena.replays.finished_game import Game
@@ -34,7 +33,7 @@ from arena.replays.mistakes import DISPUTED
 from arena.runs.judge_games import find_judge, fit_models, second_judge
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament.config_keys import JUDGE, WORLDS
-from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Judged, Model, Recorded
+from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Habit, Judged, Recorded
 from bots.champion import Champion
 from bots.grandmaster import Grandmaster
 from engine import STANDARD, Pack, Setup, State, View, outcome, sample
@@ -166,7 +165,7 @@ def _error(wins: Any) -> float:
     return float(max(wins.std(ddof=1) / len(wins) ** 0.5, 1 / len(wins)))
 
 
-def believe(seen: View, opponent: str, model: Model) -> Belief:
+def believe(seen: View, opponent: str, model: Habit) -> Belief:
     """Return the belief about the opponent's hand by the policy of the bot that sits there.
 
     A bot without a policy plays as its `model` says.
@@ -176,7 +175,7 @@ def believe(seen: View, opponent: str, model: Model) -> Belief:
     judge = Grandmaster(own)
     if model:
         judge.expect(dict(model))
-    belief = Belief([Known(policy)]) if policy else judge.belief
+    belief = Belief([Model(policy)]) if policy else judge.belief
     belief.update(seen)
     return belief
 

@@ -303,7 +303,7 @@ class Seats:
 _STEPS = 30  # of the fit; later ones change a weight by less than .001
 
 
-class Seen(NamedTuple):
+class Moves(NamedTuple):
     """The moves of some bots that were not forced: a row for each.
 
     `bot` is the number of the bot, `says` (move, policy) whether a policy plays the same action
@@ -315,7 +315,7 @@ class Seen(NamedTuple):
     legal: Indices
 
 
-def read_moves(deals: Cards, actions: Cards, bots: Indices, policies: Sequence[Policy]) -> Seen:
+def read_moves(deals: Cards, actions: Cards, bots: Indices, policies: Sequence[Policy]) -> Moves:
     """Return the moves of games and what the policies would play in their place.
 
     `deals` (game, card) and `actions` (game, ply) are those of games under the published rules,
@@ -332,16 +332,16 @@ def read_moves(deals: Cards, actions: Cards, bots: Indices, policies: Sequence[P
             says = np.stack([pick(at, policy) == action[some] for policy in policies], axis=1)
             found.append((bots[some, games.to_act[some]], says, legal[some]))
         games.step(np.where(action == NOTHING, 0, action))
-    return Seen(*map(np.concatenate, zip(*found, strict=True)))
+    return Moves(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def fit_weights(seen: Seen, bot: int) -> Floats:
+def fit_weights(seen: Moves, bot: int) -> Floats:
     """Return with which probabilities a bot plays as each policy; what is left is any action.
 
     The likeliest ones of its moves, by expectation maximisation, with one move more for each.
 
     >>> says = np.array([[True, False]] * 8 + [[False, False]] * 2)
-    >>> seen = Seen(np.zeros(10, int), says, np.full(10, 4))
+    >>> seen = Moves(np.zeros(10, int), says, np.full(10, 4))
     >>> fit_weights(seen, 0).round(2).tolist()
     [0.69, 0.03]
     """

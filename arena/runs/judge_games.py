@@ -31,7 +31,7 @@ from arena.store.folder import JUDGED, JUDGED_FILES, check_names, locate
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.store.sqlite_file import SqliteFile
 from arena.tournament import config_keys as keys
-from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Judged, Model, Question, Recorded
+from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
@@ -172,7 +172,7 @@ def judge_again(
     ]
 
 
-def fit_models(games: Sequence[Recorded], seats: Sequence[Sequence[str]]) -> dict[str, Model]:
+def fit_models(games: Sequence[Recorded], seats: Sequence[Sequence[str]]) -> dict[str, Habit]:
     """Return how each bot plays, fitted to its moves in some of these games.
 
     `seats` are the labels of the bots by seat. The records tell all hands.
@@ -192,7 +192,7 @@ def fit_models(games: Sequence[Recorded], seats: Sequence[Sequence[str]]) -> dic
     return {label: _make_model(fit_weights(seen, number)) for label, number in numbers.items()}
 
 
-def _make_model(weights: Any) -> Model:
+def _make_model(weights: Any) -> Habit:
     """Return the model of these probabilities of the bots, without those that are hardly met."""
     likely = sorted(zip(_LIKE, weights.round(3).tolist(), strict=True), key=lambda two: -two[1])
     return tuple(two for two in likely if two[1] >= _LEAST_WEIGHT)
@@ -347,12 +347,13 @@ def find_review(folder: Path, fixture: Fixture, game: Game) -> list[Judged]:
     (key,) = find_judge(keys.JUDGE, keys.WORLDS, 0).keys([recorded])
     with closing(JudgedGames(place)) as kept:
         known = kept.find([key])
-    if not known:
-        return []
+    if not known or all(_seat_of_blunder(0, one) is None for one in known[key]):
+        return known.get(key, [])
     tournament, store = read_run(folder)
     with closing(store):
         found = chosen_games(tournament, store, Choice(fixture.pairing))
-        some = [(record_of(*one), one[1].seats) for one in islice(found, _MOST_LEARNT)]
+        ended = islice((one for one in found if one[1].fault is None), _MOST_LEARNT)
+        some = [(record_of(*one), one[1].seats) for one in ended]
     models = fit_models(*zip(*some, strict=True))
     modelled = recorded._replace(models=[models[label] for label in game.seats])
     return _review(modelled, known[key], 0)

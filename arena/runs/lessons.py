@@ -24,7 +24,7 @@ from arena.runs.rerun import resolve_same
 from arena.runs.run import Interrupted
 from arena.statistics.intervals import Estimate
 from arena.tables.losses import Lesson
-from arena.tournament.judged import PARTS, ROLLOUTS, Judged, Model, Recorded
+from arena.tournament.judged import PARTS, ROLLOUTS, Habit, Judged, Recorded
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
@@ -62,7 +62,7 @@ class Seen(NamedTuple):
     fixture: Fixture
     game: Game
     decisions: Sequence[Judged]
-    models: Sequence[Model] = ()
+    models: Sequence[Habit] = ()
 
     @property
     def recorded(self) -> Recorded:

@@ -26,7 +26,7 @@ BLUNDER: Final = PARTS // 10
 _CERTAIN = 2  # standard errors
 
 
-Model: TypeAlias = tuple[tuple[str, float], ...]
+Habit: TypeAlias = tuple[tuple[str, float], ...]
 """Bots of the arena as which a bot plays, by name, with the probability, the likeliest first."""
 
 
@@ -41,7 +41,7 @@ class Recorded(NamedTuple):
     deal: str
     actions: str
     plies: tuple[int, ...] | None = None
-    models: Sequence[Model] = ()
+    models: Sequence[Habit] = ()
 
 
 class Question(NamedTuple):

@@ -93,11 +93,13 @@ def _analyse(
         ask = partial(judge_games.judge_games, kept=kept, executor=executor, progress=progress)
         judged = ask(judge_games.find_judge(asked.by, asked.worlds, asked.seed), recorded)
         most = _CANDIDATES * asked.worst
-        models = judge_games.fit_models(recorded, [game.seats for game in played])
-        modelled = [
-            one._replace(models=[models[label] for label in game.seats])
-            for one, game in zip(recorded, played, strict=True)
-        ]
+        modelled = recorded
+        if most or pupil is not None:  # else no decision is judged again
+            models = judge_games.fit_models(recorded, [game.seats for game in played])
+            modelled = [
+                one._replace(models=[models[label] for label in game.seats])
+                for one, game in zip(recorded, played, strict=True)
+            ]
         again = judge_games.judge_again(modelled, judged, most, bot_of, ask, asked.seed)
         lesson = None
         if pupil is not None:

@@ -55,6 +55,8 @@ def parse(text: str) -> Spec:
     params: dict[str, Any] = {}
     if match["params"]:
         target, params = _split(text, target, match["params"])
+    if not target:
+        raise InputError(f"bot {text!r}: the spec is empty")
     return Spec(match["label"], target, params)
 
 
@@ -163,8 +165,8 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
 def _parse_params(spec: str, text: str) -> dict[str, Any]:
     try:
         call = parse_expression(f"_({text}\n)")
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.args:
+            raise ValueError  # also where a bracket of a file's name ends the call
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: too deep
         raise InputError(
@@ -185,7 +187,7 @@ def _is_open(target: str) -> bool:
 
 
 def _match(text: str) -> re.Match[str]:
-    """Match a spec; raises InputError for one that is too long, or lacks a label or a target."""
+    """Match a spec; raises InputError for one that is too long, or lacks a label."""
     if len(text) > _MOST_SPEC:
         raise InputError(f"bot {text[:_MOST_SHOWN]!r}...: longer than {_MOST_SPEC:,} characters")
     if "\0" in text:
@@ -199,8 +201,6 @@ def _match(text: str) -> re.Match[str]:
     assert match is not None  # each of its parts may be empty
     if match["label"] == "":
         raise InputError(f"bot {text!r}: no label stands before the =")
-    if not match["target"].strip():
-        raise InputError(f"bot {text!r}: the spec is empty")
     return match
 
 

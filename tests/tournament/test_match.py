@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from arena.cli.records import game as game_command
@@ -341,7 +341,6 @@ def entry(label: str, target: str) -> Entry:
     try:
         check_label(target, label)
         assume(parse(target) == (None, target, {}))
-        assume("()" not in target)  # such a file can be a bot, but not one with parameters
     except InputError:
         assume(False)
     return replace(resolve("greedy"), target=target, label=label, params={"mode": label})
@@ -350,6 +349,8 @@ def entry(label: str, target: str) -> Entry:
 @pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(words, words.map(lambda name: f"{name.replace('/', '')}.py"), st.sampled_from(["", "./"]))
+@example("0", "().py", "")
+@example("0", "().py", "./")
 def test_a_command_names_every_bot_that_is_accepted(label: str, file: str, folder: str) -> None:
     """The command line of the arena reads its label, file and parameters as they were."""
     assume(label != "uniform")

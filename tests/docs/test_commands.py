@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import arena as library
 from arena.replays.html_page import is_replay
 from arena.store.table_columns import TableColumns
 from arena.tables.losses import DECISIONS
@@ -223,6 +224,47 @@ def versions() -> list[str]:
     for step in STEPS:
         sources.append(markdown.with_step(sources[-1], step))
     return sources
+
+
+SEARCH, ROLLOUTS = PAGES["docs/search-bot.md"], PAGES["docs/rollouts.md"]
+
+
+def score(bots: list[str], pairs: int) -> str:
+    """Return the score of the first of two bots with seed 1, as a page prints it."""
+    table = library.run(bots, pairs=pairs, seed=1, progress=False).head_to_head
+    row = table.set_index("bot").loc[bots[0].partition("=")[0]]
+    digits = 1 if pairs > 100 else 0
+    share, low, high = (f"{100 * x:.{digits}f}" for x in (row.score, row.score_low, row.score_high))
+    return f"{share} % ({low}..{high})"
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("step", range(3))
+def test_each_step_of_a_first_bot_scores_what_its_row_says(step: int, tmp_path: Path) -> None:
+    """Against both opponents of the table."""
+    row = re.findall(r"^\| (?:as|step).+? \| (\d.+?) \| (.+?) \|$", FIRST, re.MULTILINE)[step]
+    (tmp_path / "my_bot.py").write_text(versions()[step])
+    bot = f"my_bot={tmp_path}/my_bot.py"
+    assert row == tuple(score([bot, name], 500) for name in ("greedy", "majority"))
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("row", range(3))
+def test_a_bot_that_searches_scores_what_its_row_says(row: int, tmp_path: Path) -> None:
+    """With its parameters, against each opponent of the table."""
+    table = re.findall(r"^\| .+ \| (\d.+?) \| (.+?) \| (.+?) \|$", SEARCH, re.MULTILINE)
+    (tmp_path / "my_bot.py").write_text(versions()[-1])
+    (tmp_path / "sampler.py").write_text(dict(markdown.named(SEARCH, "python"))["sampler.py"])
+    params = ("", "(worlds=160)", "(exact=True)")[row]
+    bot = f"sampler={tmp_path}/sampler.py{params}"
+    opponents = "greedy", "majority", f"{tmp_path}/my_bot.py"
+    assert table[row] == tuple(score([bot, name], 50) for name in opponents)
+
+
+@pytest.mark.study
+def test_the_rollouts_score_what_their_page_says() -> None:
+    """Against apprentice."""
+    assert score([f"rollouts={ROOT}/docs/examples/rollouts.py", "apprentice"], 25) in ROLLOUTS
 
 
 def the_bot_is_that_of_the_last_step(ran: markdown.Ran, folder: Path) -> None:

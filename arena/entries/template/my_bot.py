@@ -30,13 +30,13 @@ class MyBot:
         plays = [action for action in view.legal if action != TAKE]
         if not plays:
             return TAKE  # with an empty hand this is the only legal action
-        if TAKE in view.legal and self.row_worth(view.row) >= self.enough:
+        if TAKE in view.legal and self.ripe(view):
             return TAKE
         return self.least(plays, view)
 
-    def row_worth(self, row: bytes) -> float:
-        """Return the worth of a take: it brings the last `take_size` cards of the row."""
-        return sum(self.worth(kind) for kind in row[-self.rules.take_size :])
+    def ripe(self, view: View) -> bool:
+        """Return whether to take now: a take brings the last `take_size` cards of the row."""
+        return sum(self.worth(kind) for kind in view.row[-self.rules.take_size :]) >= self.enough
 
     def worth(self, kind: Kind) -> float:
         """Return roughly what one card is worth to its owner: a place to improve."""

@@ -384,9 +384,7 @@ LEAD_PARTS: Final = list_columns("""
 ABLATION: Final = list_columns(f"""
     ablation.csv
     variant | Variant | text | The rules.
-    measure | | | What is measured: how games end, seat 0, margin, spread, length.
-    bot | | | Of the measure spread, the strongest bot.
-    opponent | | | Of the measure spread, the weakest bot.
+    measure | | | What is measured: how games end, seat 0, margin, length.
     pairs | | count? | Pairs of each pairing.
     games | | count | Games of the run.
     forfeits | | count | Forfeits among them.

@@ -48,7 +48,6 @@ class Measure(NamedTuple):
     """One weighted sum of counts over another one, which is `scale` in a pair that counts in full.
 
     `noun` is what rises or falls. A share is between 0 and 1. Forfeited games count in neither sum.
-    With `pairing`, only the games of this one count.
     """
 
     name: str
@@ -58,12 +57,10 @@ class Measure(NamedTuple):
     weight: Ints
     scale: int
     is_share: bool = True
-    pairing: int | None = None
 
     def sums(self, counts: Ints) -> Ints:
         """Return count and weight of every pair (pairings x pairs x 2)."""
-        own = counts if self.pairing is None else counts[self.pairing : self.pairing + 1]
-        return np.stack([own @ self.counted, own @ self.weight], axis=2)
+        return np.stack([counts @ self.counted, counts @ self.weight], axis=2)
 
     @property
     def whole(self) -> int | None:
@@ -77,7 +74,7 @@ class Measure(NamedTuple):
 
     @property
     def places(self) -> int:
-        """With how many decimals a change is told."""
+        """The decimals of a change."""
         return 1 if self.is_share else 2
 
     @property
@@ -92,7 +89,7 @@ class Measure(NamedTuple):
         return estimate.scaled(100 if self.is_share else 1, self.digits)
 
     def widened(self, change: Estimate, ends: int) -> Estimate:
-        """Return a shown change as one of so many; that of a share is from -100 to 100."""
+        """Return a shown change as one of this many; that of a share is from -100 to 100."""
         wide, most = change.widened(ends), 100.0 if self.is_share else math.inf
         return wide._replace(low=max(wide.low, -most), high=min(wide.high, most))
 
@@ -103,10 +100,8 @@ def _ended(*win_types: str) -> Ints:
     return np.array([*of_seat, *of_seat, 0, 0], np.int64)
 
 
-SPREAD: Final = "spread"
 _SCORED: Final = _ended("points", "tiebreak", "draw")
 _GAMES: Final = _SCORED + _ended("city")
-_OWN: Final = _GAMES * [*HALVES[:MISSING], *HALVES[:MISSING], 0, 0]
 _SEAT_0: Final = _GAMES * [*HALVES[:MISSING], *HALVES[TURNED[:MISSING]], 0, 0]
 _LEAD: Final = "winner's lead in points, where points decided"
 _LEADS, _LENGTHS = np.eye(COUNTED, dtype=np.int64)[-2:]
@@ -120,25 +115,6 @@ MEASURES: Final = (
 )
 """City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
 lead in the games that were scored, and the length."""
-
-
-def find_spread(
-    counts: Ints, labels: Sequence[tuple[str, str]]
-) -> tuple[Measure, tuple[str, str]] | None:
-    """Return the score of the stronger bot of the most one-sided pairing, and who the two are.
-
-    `counts` are those of the base, and `labels` the two bots of each pairing. None without a game.
-    """
-    own, games = ((counts @ weights).sum(axis=1) for weights in (_OWN, 2 * _GAMES))
-    if not games.any():
-        return None
-    place = int(np.argmax(np.abs(2 * own - games) / np.maximum(games, 1)))
-    is_first = 2 * own[place] >= games[place]
-    two = labels[place] if is_first else labels[place][::-1]
-    score = _OWN if is_first else 2 * _GAMES - _OWN
-    said = "score of {} against {}".format(*two)
-    measure = Measure(SPREAD, f"{said}, %", f"the {said}", score, 2 * _GAMES, 4, pairing=place)
-    return measure, (two[0], two[1])
 
 
 def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
@@ -217,28 +193,19 @@ class Effect(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Ablation:
-    """The results of all variants, the base first; `measures` are those of the games.
-
-    `two` are the bots of the measure spread, and `pairs` those of each pairing of every run.
-    """
+    """The results of all variants, the base first; `pairs` are those of each pairing of a run."""
 
     variants: Sequence[VariantResult]
     pairs: int
-    measures: Sequence[Measure] = MEASURES
-    two: tuple[str, str] | None = None
 
     @cached_property
     def effects(self) -> list[Effect]:
-        """The changes with an interval, which allows for the choice from all of them.
-
-        The spread is not among them: the games of the base chose its two bots, so that it shrinks
-        under any other rules.
-        """
+        """The changes with an interval, which allows for the choice from all of them."""
         known = [
             (measure, place, measure.shown(one.changes[number]))
             for place, one in enumerate(self.variants)
-            for number, measure in enumerate(self.measures)
-            if measure.name != SPREAD and None not in one.changes[number].cells
+            for number, measure in enumerate(MEASURES)
+            if None not in one.changes[number].cells
         ]
         ends = 2 * len(known) + 1
         return [Effect(measure, place, measure.widened(one, ends)) for measure, place, one in known]
@@ -278,7 +245,7 @@ class Ablation:
 
     def seen(self) -> Iterator[tuple[int, Measure]]:
         """Yield the measures with their numbers, without those that are 0 under all rules."""
-        for number, measure in enumerate(self.measures):
+        for number, measure in enumerate(MEASURES):
             if any(one.values[number].value for one in self.variants):
                 yield number, measure
 
@@ -300,10 +267,9 @@ class Ablation:
         """Yield the rows of ablation.csv: one for each variant and measure."""
         for one in self.variants:
             sizes = self.pairs, one.games, one.forfeits, "yes" if one.same_deals else "no"
-            for measure, *both in zip(self.measures, one.values, one.changes, strict=True):
-                two = (measure.name == SPREAD and self.two) or (None, None)
+            for measure, *both in zip(MEASURES, one.values, one.changes, strict=True):
                 cells = [cell for estimate in both for cell in estimate.cells]
-                yield one.variant.name, measure.name, *two, *sizes, *cells
+                yield one.variant.name, measure.name, *sizes, *cells
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -355,8 +321,6 @@ def _measure(
 ) -> Ablation:
     """Return the results of the runs of an ablation."""
     counts = [_count(path / variant.name) for variant in variants]
-    spread = find_spread(counts[0], tournament.pairings)
-    measures = [*MEASURES, *spread[:1]] if spread else MEASURES
     results = [
         VariantResult(
             variant,
@@ -364,15 +328,14 @@ def _measure(
             outcome.played + outcome.kept,
             outcome.forfeits,
             outcome.out,
-            [estimate(own, one) for one in measures],
-            [Estimate() if own is counts[0] else difference(counts[0], own, m) for m in measures],
+            [estimate(own, one) for one in MEASURES],
+            [Estimate() if own is counts[0] else difference(counts[0], own, m) for m in MEASURES],
             own is not counts[0] and bool((own == counts[0]).all()),
             find_others(_vary(tournament, variant)),
         )
         for variant, outcome, own in zip(variants, outcomes, counts, strict=True)
     ]
-    two = spread[1] if spread else None
-    return Ablation(results, tournament.pairs, measures, two)
+    return Ablation(results, tournament.pairs)
 
 
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:

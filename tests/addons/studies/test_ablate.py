@@ -24,7 +24,6 @@ from arena.addons.studies.ablation import (
     difference,
     estimate,
     find_others,
-    find_spread,
 )
 from arena.entries.resolve import resolve
 from arena.executors.local import Executor
@@ -177,24 +176,6 @@ def test_a_mean_of_few_games_and_what_cannot_be_said_are_empty() -> None:
         assert difference(none, counted([pair(n) for n in range(3)]), measure).cells == EMPTY
 
 
-def test_the_spread_is_the_score_of_the_stronger_bot_of_the_most_one_sided_pairing() -> None:
-    """Where the weaker one is first its score is turned round; without a game there is none."""
-    labels = [("a", "b"), ("c", "d")]
-    for first, score, title in (
-        ((4, 3, 4, 3), 0.875, "c against d"),
-        ((0, 1, 0, 1), 0.875, "d against c"),
-    ):
-        run = counted(of("first", 2, 2, 2, 2), of("first", *first, pairing=1))
-        both = find_spread(run, labels)
-        assert both
-        found, two = both
-        assert " against ".join(two) == title
-        assert (found.title, found.pairing) == (f"score of {title}, %", 1)
-        assert estimate(run, found).value == score
-        assert difference(run, run, found).value == 0
-    assert find_spread(count_games(2, 3, []), labels) is None
-
-
 def test_forfeited_games_count_in_nothing() -> None:
     """Of four pairs one has a single game left and one has none: 1 of 5 games, 3 / 2.5 pairs."""
     rows = [pair(0), pair(1, games=1, city=1, plies=20), pair(3)]
@@ -278,16 +259,13 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
 
 
 def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
-    """With the same two bots for the spread; the base has no difference from itself."""
+    """The base has no difference from itself."""
     table = csv_rows(out / FILE)
     assert [*table[0]] == ABLATION.names
-    measures = [*(measure.name for measure in MEASURES), "spread"]
-    places = [(name, measure) for name in NAMES for measure in measures]
+    places = [(name, measure.name) for name in NAMES for measure in MEASURES]
     assert [(row["variant"], row["measure"]) for row in table] == places
-    assert {row["difference"] for row in table[:7]} == {""}
-    assert all(row["difference_low"] for row in table[7:] if row["measure"] == "city")
-    pairs_of_bots = {(row["bot"], row["opponent"]) for row in table if row["measure"] == "spread"}
-    assert pairs_of_bots == {("greedy", "uniform")}  # who scored most in the four pairs
+    assert {row["difference"] for row in table[:6]} == {""}
+    assert all(row["difference_low"] for row in table[6:] if row["measure"] == "city")
     assert {(row["pairs"], row["games"], row["forfeits"]) for row in table} == {("4", "24", "0")}
 
 
@@ -303,9 +281,6 @@ def test_the_numbers_are_those_of_the_games(out: Path) -> None:
         assert own["plies"] == pytest.approx(plies / 24, abs=1e-3)
         leads = sum(abs(int(g["points"]) - int(g["opponent_points"])) for g in scored)
         assert own["margin"] == pytest.approx(leads / len(scored), abs=1e-3)
-        two = [g for g in played if {g["bot"], g["opponent"]} == {"uniform", "greedy"}]
-        score = sum({"greedy": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
-        assert own["spread"] == pytest.approx(score, abs=1e-4)
 
 
 @pytest.mark.slow

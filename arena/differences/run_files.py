@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
-from operator import attrgetter
 from typing import TextIO
 
 from arena.differences.comparison import (
@@ -19,7 +18,7 @@ from arena.store import csv_files as rows
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
-from arena.store.folder import INDEX, MANIFEST, WINS, Writer, write_index
+from arena.store.folder import INDEX, MANIFEST, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.store.table_columns import FAULTS, GAMES, TABLES
@@ -42,11 +41,12 @@ class RunTables(Tables):
         """What was found, if the run is a comparison."""
         if not (stop := self.tournament.comparison):
             return None
-        return make_comparison(self.tournament, stop, self.store, self.counts, super().judge())
+        return make_comparison(self.tournament, stop, self.store, self.counts, self.rated_verdicts)
 
-    def judge(self) -> Columns:
-        """Return the verdicts; that on two bots that are compared is of their test."""
-        made = super().judge()
+    @cached_property
+    def verdicts(self) -> Columns:
+        """One row for every two judged bots; that of two that are compared is of their test."""
+        made = self.rated_verdicts
         return judge_compared(made, self.comparison) if self.comparison else made
 
     def find_apart(self) -> Flags:
@@ -62,7 +62,20 @@ class RunTables(Tables):
         """The tables of how games were won."""
         return make_win_tables(self.tournament, self.counts, self.store.records)
 
-    wins, takes, cards = (property(attrgetter(f"won.{name}")) for name in WINS)
+    @property
+    def wins(self) -> Columns:
+        """One row for each kind of win of each bot."""
+        return self.won.wins
+
+    @property
+    def takes(self) -> Columns:
+        """One row for each bot and take of a round."""
+        return self.won.takes
+
+    @property
+    def cards(self) -> Columns:
+        """One row for each bot and kind of card."""
+        return self.won.cards
 
     @cached_property
     def lead_parts(self) -> LeadParts:

@@ -154,8 +154,9 @@ class Tables:
         """Return which of every two judged bots, by number, are apart (n, n)."""
         return self.judged.apart
 
-    def judge(self) -> Columns:
-        """Return the verdicts that the ratings give."""
+    @cached_property
+    def rated_verdicts(self) -> Columns:
+        """The verdicts that the ratings give."""
         return standings_table.make_verdicts(self.judged)
 
     @cached_property
@@ -179,7 +180,7 @@ class Tables:
     @cached_property
     def verdicts(self) -> Columns:
         """One row for every two judged bots."""
-        return self.judge()
+        return self.rated_verdicts
 
     @cached_property
     def findings(self) -> Findings:

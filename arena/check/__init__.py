@@ -1,7 +1,7 @@
 """Check that a bot keeps the contract: a short tournament and a few questions.
 
 The games are played as those of a run, by a worker that a bot may kill. The questions are asked of
-a bot's process that plays whole games by itself, in the jail if the machine has one. Outside the
+a bot's process that plays whole games alone, in the jail if the machine has one. Outside the
 jail a bot can attack the program that asks them, and the report says so.
 
 How much a check plays is said here: the command line reads it at every start. The limits are

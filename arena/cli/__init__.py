@@ -193,7 +193,7 @@ def _find_advice(error: click.ClickException) -> str:
 
 
 def _find_place(error: Exception) -> str:
-    """Return the file of an error of the system, "" if it has none.
+    """Return the file that an error of the system names, or "".
 
     Whatever else writes names its file, so a full disk without one is that of standard output.
     """

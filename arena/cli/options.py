@@ -271,7 +271,7 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
 
             raise InputError(f"--limits: {unknown_key(name, fields)}")
     try:
-        return msgspec.convert({**msgspec.to_builtins(base or Limits()), **changes}, Limits)
+        return keys.converted({**msgspec.to_builtins(base or Limits()), **changes}, Limits)
     except msgspec.ValidationError as error:
         raise InputError(f"--limits: {error}") from None
 

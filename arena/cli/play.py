@@ -145,7 +145,7 @@ def _play(
 )
 @json_option
 def plan(bots: Sequence[str], gap: float, power: float, *, as_json: bool) -> None:
-    """Say before a run how many pairs of games tell bots apart.
+    """Say before a run how many pairs of games separate the bots.
 
     --gap is the difference in Elo between neighbours in the ranking that is to be detected. A
     number can stand for the BOTs.
@@ -215,7 +215,7 @@ def compare(
     The two play each other until a sequential probability ratio test decides for H1, that NEW
     leads by elo1 Elo points, or for H0, that it leads by elo0. With --against both meet other
     bots on the same deals, and the difference by deal is tested. A comparison that was stopped
-    goes on from where it was.
+    continues where it stopped.
 
     \b
     Example:

@@ -82,7 +82,7 @@ def open_executor(venue: Venue) -> Iterator[Executor]:
 
     The venue's executor may also be an Executor of ours, one of `concurrent.futures` or a Dask
     client. On a cluster the workers are those of each call, by default one. Raises InputError if
-    the executor cannot be reached, or is no executor.
+    the executor cannot be reached, or is something else.
     """
     at: Any = venue.executor or "local"
     at = ExecutorChoice(at) if at in EXECUTORS else at

@@ -142,7 +142,7 @@ class Member:
         return self.batches[0] if self.batches else []
 
     def find_hang(self) -> str:
-        """Return why the worker has to be replaced, empty if it may go on.
+        """Return why the worker has to be replaced, empty if it may continue.
 
         It is silent for longer than a decision may take, or its games take longer than possible,
         although it gives signs of life: a bot in the worker may have corrupted the engine. The

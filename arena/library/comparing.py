@@ -65,7 +65,7 @@ class Plan(NamedTuple):
 
 
 def plan(bots: Sequence[Bot] | int, *, gap: float, power: float = POWER) -> Plan:
-    """Compute the pairs that tell neighbours apart in a round robin with `power`.
+    """Compute the pairs that separate neighbours in a round robin with `power`.
 
     `bots` are bots or their number, and each is `gap` Elo points stronger than the next one. Raises
     InputError.

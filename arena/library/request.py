@@ -190,7 +190,7 @@ def request(
 
 
 def make_playing(out: Location | None, *, progress: bool, **more: Any) -> Playing:
-    """Return how a call plays, by its arguments; raises InputError for an `out` that is no path."""
+    """Return how a call plays, by its arguments; raises InputError unless `out` is a path."""
     path = None if out is None else folder_path(out, "out")
     return Playing(HERE, path, shown=NORMAL if progress else QUIET, **more)
 
@@ -236,7 +236,7 @@ def _merge(
 
 
 def folder_path(folder: object, name: str) -> Path:
-    """Return the path of an argument; raises InputError for what is no path."""
+    """Return the path of an argument; raises InputError for anything else."""
     if not isinstance(folder, str | os.PathLike):
         raise InputError(f"{name}: expected a path, got {type(folder).__name__}")
     return Path(folder)

@@ -1,4 +1,4 @@
-"""The front of every command that listens: who may ask, how long, and what everybody gets.
+"""The front of every command that listens: which clients may ask, how long, and what all get.
 
 Who connects is known before anything is read. Of many connections that wait for their client, the
 address that has most of them loses the one that was silent for longest, so that each address has a

@@ -175,7 +175,7 @@ def judge_again(
 def fit_models(games: Sequence[Recorded], seats: Sequence[Sequence[str]]) -> dict[str, Habit]:
     """Return how each bot plays, fitted to its moves in some of these games.
 
-    `seats` are the labels of the bots by seat. The records tell all hands.
+    `seats` are the labels of the bots by seat. The records contain all hands.
     """
     met: Counter[str] = Counter()
     some = []

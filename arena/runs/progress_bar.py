@@ -1,7 +1,7 @@
 """Show the progress of a run and the first fault of each bot, only in the parent process.
 
 On a terminal and in a notebook the progress is tqdm's bar, elsewhere a line from time to time. It
-is drawn as games arrive, by the thread that plays: nothing else goes on while games are played.
+is drawn as games arrive, by the thread that plays: nothing else happens while games are played.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def find_manifest(config: object) -> Mapping[str, Any] | None:
 def keep_deals(settings: Config, folder: Path | None) -> Config:
     """Return a config with the deals of the run in this folder, if their own file is gone.
 
-    So a run goes on without the file that its deals are from.
+    So a run continues without the file that its deals are from.
     """
     name = settings.deals
     if not name or not isinstance(name, str) or not folder or os.path.exists(name):

@@ -108,7 +108,7 @@ def read_games(place: Path, *, cards: bool = False) -> GameList:
 
 
 def list_run(run: Tournament, store: Store, name: str, *, cards: bool = False) -> GameList:
-    """Return the finished games of a run, with the deals if the `cards` are asked for."""
+    """Return the finished games of a run, with the deals if the `cards` are wanted."""
     rows = pd.DataFrame(store.named_games(run.pairings), columns=GAMES.names, dtype=object)
     return _of_run(list_games(rows, name), run, cards=cards)
 

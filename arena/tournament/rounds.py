@@ -101,7 +101,7 @@ class GivenRounds(Rounds):
 
 
 def _place(tournament: Tournament) -> Iterator[list[PairRange]]:
-    """Yield the pairs of each round; a meeting goes on where the one before has ended."""
+    """Yield the pairs of each round; a meeting continues where the one before has ended."""
     if not tournament.meetings:
         yield single_round(tournament.pairings, tournament.pairs)
     numbers = {two: number for number, two in enumerate(tournament.pairings)}

@@ -27,7 +27,7 @@ ErrorRate = Annotated[float, msgspec.Meta(ge=_LEAST_RATE, lt=0.5)]
 
 
 class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until", tag_field="kind"):
-    """Stop when the bots that are asked for are separated, or all intervals are narrow enough.
+    """Stop when the wanted bots are separated, or all intervals are narrow enough.
 
     `target` is "resolved" for all neighbours in the standings, "first" for the first bot and every
     other one, "top:K" for the first K and the rest, "against:BOT" for BOT and every other one, or

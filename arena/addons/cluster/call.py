@@ -82,7 +82,7 @@ def play_chunks(
 
 
 def write_head(tournament: Tournament, venue: Venue) -> bytes:
-    """Return what every call of a run is told, for `play_call`."""
+    """Return what every call of a run is given, for `play_call`."""
     return pickle.dumps((tournament, venue, [*map(hash_imports, tournament.entries)]))
 
 

@@ -129,7 +129,7 @@ class _Calls:
                 raise self._lost(error) from None
 
     def _count(self) -> int:
-        """Return the number of processes; raises NoSites if there was none for too long."""
+        """Return the number of processes; raises NoSites after too long without one."""
         count, now, patience = self.pool.count(), time.monotonic(), self.pool.patience
         if count:
             self.seen = now

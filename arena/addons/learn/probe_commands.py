@@ -53,7 +53,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
     against the likeliest of them. It asks BOT's method scores(games). With --learn a network learns
-    to play as BOT, and is asked in place of a BOT that has no scores. Then the opponent meets BOT
+    to play as BOT, and answers in place of a BOT that has no scores. Then the opponent meets BOT
     itself in fresh pairs, and is kept as a bot. With --blind an opponent that infers nothing from
     what BOT plays meets it on the same deals. Another opponent may win more: see `arena docs
     probe`.

@@ -187,7 +187,7 @@ def make_front(hall: Hall, token: str) -> Front:
 
 
 def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> None:
-    """Serve a bot until a signal comes; once it can be asked, its address is passed to `tell`.
+    """Serve a bot until a signal comes; once it answers, its address is passed to `tell`.
 
     Raises InputError for a bot that does not start, for a port that cannot be used, and for an
     address that others reach without a token.

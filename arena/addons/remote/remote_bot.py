@@ -75,7 +75,7 @@ def parse_address(text: str) -> str:
 
 
 def find_token(url: str) -> str:
-    """Return the token for a host, "" if there is none; raises InputError for a bad ARENA_TOKENS.
+    """Return the token for a host, or ""; raises InputError for a bad ARENA_TOKENS.
 
     No message says what stands in the variable.
     """
@@ -97,7 +97,7 @@ class RemoteBot(BotProcess):
 
     A session is what a process is elsewhere: it plays one game of a pair at most, and ends after a
     fault. A request that fails is sent again after each of the `pauses`, in seconds; `waiting` is
-    called before each try. Raises Unreachable where the server cannot be asked, or has another
+    called before each try. Raises Unreachable if the server cannot be asked, or has another
     version than before.
     """
 
@@ -131,7 +131,7 @@ class RemoteBot(BotProcess):
         """Nothing is known of what its games leave behind."""
 
     def start(self) -> None:
-        """Begin a session if there is none."""
+        """Begin a session, unless one is open."""
         if self._client is None and (version := self.begin()) != self.entry.program:
             now = f"{version!r} now, and was {self.entry.program!r}"
             raise self._outage(f"its version is {now}: it is another bot")
@@ -189,8 +189,8 @@ class RemoteBot(BotProcess):
     def _deliver(self, messages: Sequence[Message], seconds: float) -> tuple[list[bytes], float]:
         """Return the lines that answer messages, and the seconds since these were first sent.
 
-        All tries together have so many seconds. Each has the same key, so that no decision is made
-        twice. Raises TransportError after the last one, also if the server does not answer an empty
+        All tries have this many seconds, and the same key, so that no decision is made twice.
+        Raises TransportError after the last one, also if the server does not answer an empty
         request after a late one, and Forfeit for a late or a large answer.
         """
         key = f"{self._name}-{messages[0].id}"
@@ -279,7 +279,7 @@ class RemoteBot(BotProcess):
         return forfeit if kind in ("illegal", "exception") else self._kill_for(forfeit)
 
     def kill(self) -> None:
-        """End the session; the server is told."""
+        """End the session, and say so to the server."""
         if self._client is None:
             return
         with suppress(httpx.TransportError, Forfeit):

@@ -182,7 +182,7 @@ class Exact:
         """Return the expected loss of a policy against best responses, the mean of both seats.
 
         It is 0 for an optimal policy and at most 1; OpenSpiel's `exploitability` is the same. With
-        `known` they are the best responses to another policy, and the loss is no larger.
+        `known` they are the best responses to another policy, and the loss is at most as large.
         """
         return round(-sum(self.worst(seat, policy, known) for seat in (0, 1)) / 2, 9) + 0.0
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -57,35 +58,24 @@ def pairs_of(planned: list[Chunk]) -> list[tuple[int, int]]:
     return [(c.pairing, pair) for c in planned for pair in range(c.first, c.first + c.pairs)]
 
 
-def test_every_pair_is_in_one_chunk() -> None:
-    """At any speed, from a microsecond to a minute for a pair."""
-    for seconds in (1e-6, 1e-3, 0.1, 60.0):
-        pairs = pairs_of(chunks(seconds))
-        assert sorted(pairs) == [(pairing, pair) for pairing in range(3) for pair in range(1000)]
-
-
-def test_pairings_play_in_turns() -> None:
-    """Pair 0 of all, then pair 1; no pairing has more than a quarter more pairs than another."""
-    for seconds in (1e-6, 0.1):
-        played = [0, 0, 0]
-        pairs = pairs_of(chunks(seconds))
-        assert pairs[:24] == [(pairing, pair) for pair in range(8) for pairing in range(3)]
-        for pairing, pair in pairs:
-            assert pair == played[pairing]
-            played[pairing] += 1
-            assert max(played) <= max(min(played) + 1, 1.25 * min(played))
+@pytest.mark.parametrize("seconds", [1e-6, 1e-3, 0.1, 60.0])
+def test_every_pair_is_in_one_chunk_and_pairings_play_in_turns(seconds: float) -> None:
+    """Pair 0 of all, then pair 1; none has a quarter more pairs than another."""
+    pairs, played = pairs_of(chunks(seconds)), [0, 0, 0]
+    assert pairs[:24] == [(pairing, pair) for pair in range(8) for pairing in range(3)]
+    for pairing, pair in pairs:
+        assert pair == played[pairing]
+        played[pairing] += 1
+        assert max(played) <= max(min(played) + 1, 1.25 * min(played))
+    assert played == 3 * [PAIRS]
 
 
 def test_what_is_listed_is_played_as_it_is_listed() -> None:
-    """Verify plays games again in another order than the run."""
-    listed = [[range(9, 10), range(3, 6)], [], [range(0, 1)]]
-    plan = Plan(listed, Strikes(PAIRINGS, PAIRS, most=10))
-    pairs = pairs_of(list(iter(plan.next, None)))
-    assert pairs == [(0, 9), (0, 3), (0, 4), (0, 5), (2, 0)]
+    plan = Plan([[range(9, 10), range(3, 6)], [], [range(1)]], Strikes(PAIRINGS, PAIRS, most=10))
+    assert pairs_of([*iter(plan.next, None)]) == [(0, 9), (0, 3), (0, 4), (0, 5), (2, 0)]
 
 
 def test_a_chunk_takes_a_fraction_of_a_second() -> None:
-    """After the first chunk has shown the speed, as far as a turn goes; a slow pair is one."""
     for seconds in (0.003, 0.01):
         sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
         assert 0.2 <= max(sizes) * seconds <= 1
@@ -93,7 +83,6 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
 
 
 def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
-    """The last one has what is left."""
     plan = Plan([[range(10)]], Strikes([("a", "b")], 10, most=1), (0,), 4)  # type: ignore[list-item]
     found = []
     while chunk := plan.next():
@@ -103,10 +92,7 @@ def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
 
 
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
-    """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs, however many the last had.
-
-    A round of one pairing is a single turn, so no turn's end cuts a chunk.
-    """
+    """At 1/16 s for a pair, a chunk of 0.3 s has four; a single pairing is cut by no turn."""
     assert max(chunk.pairs for chunk in chunks(1 / 16)) == 4
     strikes = Strikes(PAIRINGS, 0, most=10)
     strikes.extend([PairRange(1, 0, 40)])
@@ -120,37 +106,29 @@ def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
 
 
 def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
-    """In whatever order they are taken back."""
     plan = made()
     first, second, third, fourth = (plan.next() for _ in range(4))
-    assert first
-    assert second
-    assert third
-    assert fourth
     plan.take_back([fourth, third, first])
     plan.take_back([second])
     assert [plan.next() for _ in range(4)] == [first, second, third, fourth]
-    fifth = plan.next()
-    assert fifth
-    assert fifth[:2] == (1, 1)
+    assert plan.next()[:2] == (1, 1)
 
 
-def test_a_round_of_one_pairing_has_work_for_many_workers() -> None:
-    """It is cut into eight parts, but not into chunks of fewer than four pairs."""
-    for pairs, sizes in ((80, [10] * 8), (10, [4, 4, 2])):
-        strikes = Strikes(PAIRINGS, 0, most=10)
-        strikes.extend([PairRange(1, 0, 1)])
-        plan = Plan([], strikes)
-        plan.learn(Played(Chunk(1, 0, 1), [], {}, 1e-6))  # they are fast
-        strikes.extend([PairRange(1, 100, 100 + pairs)])
-        plan.add([(1, range(100, 100 + pairs))], spread=True)
-        planned = list(iter(plan.next, None))
-        assert [chunk.pairs for chunk in planned] == sizes
-        assert [chunk.first for chunk in planned] == [100 + n * sizes[0] for n in range(len(sizes))]
+@pytest.mark.parametrize(("pairs", "sizes"), [(80, [10] * 8), (10, [4, 4, 2])])
+def test_a_round_of_one_pairing_is_cut_into_eight_parts_of_four_pairs_at_least(
+    pairs: int, sizes: list[int]
+) -> None:
+    strikes = Strikes(PAIRINGS, 0, most=10)
+    strikes.extend([PairRange(1, 0, 1)])
+    plan = Plan([], strikes)
+    plan.learn(Played(Chunk(1, 0, 1), [], {}, 1e-6))  # they are fast
+    strikes.extend([PairRange(1, 100, 100 + pairs)])
+    plan.add([(1, range(100, 100 + pairs))], spread=True)
+    planned = [(chunk.first, chunk.pairs) for chunk in iter(plan.next, None)]
+    assert planned == [(100 + n * sizes[0], size) for n, size in enumerate(sizes)]
 
 
 def test_a_plan_is_finished_when_all_that_was_given_out_has_been_played() -> None:
-    """Not while a chunk is being played, or has come back unplayed."""
     plan = Plan([], Strikes(PAIRINGS, PAIRS, most=10))
     assert plan.is_finished
     plan.add([(0, range(4))], spread=True)
@@ -166,11 +144,9 @@ def test_a_plan_is_finished_when_all_that_was_given_out_has_been_played() -> Non
     assert plan.is_finished
 
 
-def test_only_wanted_pairings_are_given_out() -> None:
-    """The others keep their place, also those that came back."""
+def test_only_wanted_pairings_are_given_out_and_the_others_keep_their_place() -> None:
     plan = Plan([[range(2)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
     odd = plan.next(lambda pairing: pairing == 1)
-    assert odd is not None
     assert odd.pairing == 1
     plan.take_back([odd])
     others = [chunk.pairing for chunk in iter(lambda: plan.next(lambda n: n != 1), None)]
@@ -185,39 +161,37 @@ SECOND = [Meeting("majority", "uniform", 1), Meeting("uniform", "greedy", 1)]
 MEETINGS = [FIRST, SECOND]
 
 
+def games_of(tournament: Tournament) -> dict[tuple[int, int, int], GameResult]:
+    """Play a tournament; return its games by the numbers of pairing, pair and seat."""
+    with closing(Store(None)) as store:
+        run(tournament, LocalExecutor(1), shown=QUIET, store=store)
+        return {(number, *game[:2]): game for number, game in store.results()}
+
+
 @pytest.mark.slow
-def test_its_games_are_those_of_a_round_robin() -> None:
-    """A meeting goes on where the one before has ended, with its seats."""
-    with closing(Store(None)) as store:
-        run(replace(CUP, pairs=5), LocalExecutor(1), shown=QUIET, store=store)
-        whole = {(number, *game[:2]): game[2:] for number, game in store.results()}
-    with closing(Store(None)) as store:
-        run(replace(CUP, meetings=MEETINGS), LocalExecutor(1), shown=QUIET, store=store)
-        own = {(number, *game[:2]): game for number, game in store.results()}
+def test_meetings_have_the_games_of_a_round_robin_and_go_on_where_they_ended() -> None:
+    whole, own = games_of(replace(CUP, pairs=5)), games_of(replace(CUP, meetings=MEETINGS))
     assert len(own) == 8
-    for pair in range(3):
-        for seat in (0, 1):  # the round robin names greedy first
-            game, there = own[0, pair, seat], whole[0, pair, 1 - seat]
-            assert game.actions == there[-1]
-            assert (game.winner == 0) == (there[0] == 1)
-    assert [own[1, 0, seat].actions for seat in (0, 1)] == [
-        whole[2, 0, 1 - seat][-1] for seat in (0, 1)
-    ]
+    for pair, seat in product(range(3), (0, 1)):  # the round robin names greedy first
+        game, there = own[0, pair, seat], whole[0, pair, 1 - seat]
+        assert (game.actions, game.winner == 0) == (there.actions, there.winner == 1)
+    for seat in (0, 1):
+        assert own[1, 0, seat].actions == whole[2, 0, 1 - seat].actions
 
 
 def test_a_tournament_of_meetings_has_their_rounds() -> None:
-    """Its sizes are those of the meetings, whatever `pairs` says."""
     tournament = replace(CUP, meetings=MEETINGS)
-    assert tournament.games == 8
-    assert tournament.most_pairs == 3
+    assert (tournament.games, tournament.most_pairs) == (8, 3)
     rounds = make_rounds(tournament)
-    assert rounds.next(0, {}, ()) == [PairRange(0, 0, 2)]
-    assert rounds.next(1, {}, ()) == [PairRange(1, 0, 1), PairRange(0, 2, 3)]
-    assert rounds.next(2, {}, ()) == []
+    assert [rounds.next(number, {}, ()) for number in range(3)] == [
+        [PairRange(0, 0, 2)],
+        [PairRange(1, 0, 1), PairRange(0, 2, 3)],
+        [],
+    ]
 
 
 @pytest.mark.slow
-def test_it_is_stored_without_tables_and_read_back(tmp_path: Path) -> None:
+def test_meetings_are_stored_without_tables_and_read_back(tmp_path: Path) -> None:
     """`play_games` leaves the games alone, and plays only a round that has been added."""
     for meetings, played in ((MEETINGS[:1], (4, 0)), (MEETINGS, (4, 4))):
         there = replace(CUP, meetings=meetings), LocalExecutor(1), RunFolder(tmp_path / "run")
@@ -233,17 +207,12 @@ def test_it_is_stored_without_tables_and_read_back(tmp_path: Path) -> None:
 def test_a_new_version_meets_the_deals_of_the_first_one(tmp_path: Path) -> None:
     """The command of its game plays it again, with the label of the first version."""
     entries = [*CUP.entries, replace(CUP.entries[0], label="uniform@2")]
-    tournament = replace(
-        CUP, entries=entries, meetings=[FIRST, [Meeting("uniform@2", "greedy", 1)]]
-    )
+    meetings = [FIRST, [Meeting("uniform@2", "greedy", 1)]]
+    tournament = replace(CUP, entries=entries, meetings=meetings)
     fixture = tournament.fixture(1, 0, 1)
     assert tournament.draw(fixture).deal == tournament.draw(tournament.fixture(0, 0, 1)).deal
-    with closing(Store(None)) as store:
-        run(tournament, LocalExecutor(1), shown=QUIET, store=store)
-        game = store.game(1, 0, 1)
     done = run_here(tmp_path, *shlex.split(replay_commands(tournament)(fixture))[1:])
-    assert game is not None
-    assert game.actions in done.stdout
+    assert games_of(tournament)[1, 0, 1].actions in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -259,7 +228,6 @@ def test_a_new_version_meets_the_deals_of_the_first_one(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_meetings_are_refused(changes: dict[str, object], why: str) -> None:
-    """A store is a stranger's file."""
     manifest = replace(CUP, meetings=MEETINGS).manifest() | changes
     with pytest.raises(InputError, match=why):
         read_tournament(manifest_text(manifest))
@@ -272,8 +240,7 @@ TWENTY = 20
 
 def strike(pair: int, seat: int, loser: int) -> GameResult:
     """Return a game that the pairing's first bot (0) or its opponent (1) has forfeited."""
-    fault = Fault("exception", "boom")
-    return GameResult(pair, seat, 1 - loser, "forfeit", 0, 0, 0, fault, "")
+    return GameResult(pair, seat, 1 - loser, "forfeit", 0, 0, 0, Fault("exception", "boom"), "")
 
 
 def play(strikes: Strikes, faults: Mapping[int, Sequence[GameResult]]) -> dict[int, range]:
@@ -314,20 +281,20 @@ def test_faults_of_earlier_turns_count_first() -> None:
     assert games == {0: range(4, 40), 3: range(4, 40), 4: range(4, 40)}
 
 
-def test_of_two_bots_that_are_out_the_first_loses() -> None:
-    """The first that went out loses their games."""
+@pytest.mark.parametrize(
+    ("first", "second", "out", "lost"),
+    [
+        (0, 1, ["b", "c"], 3),  # in a - b and a - c; their games are b - c
+        (2, 3, ["d", "c"], 5),  # in a - d and b - c: the second of their pairing, c - d, loses
+    ],
+)
+def test_of_two_bots_that_are_out_the_first_loses_their_games(
+    first: int, second: int, out: list[str], lost: int
+) -> None:
     strikes = Strikes(OF_FOUR, TWENTY, most=1)
-    games = play(strikes, {0: [strike(0, 0, loser=1)], 1: [strike(0, 0, loser=1)]})
-    assert list(strikes.out) == ["b", "c"]
-    assert games[3] == range(40)  # b - c
-
-
-def test_the_bot_that_went_out_first_may_be_the_second_of_its_pairing() -> None:
-    """d goes out in a - d and c later in b - c, so d loses the games of c - d."""
-    strikes = Strikes(OF_FOUR, TWENTY, most=1)
-    games = play(strikes, {2: [strike(0, 0, loser=1)], 3: [strike(0, 0, loser=1)]})
-    assert list(strikes.out) == ["d", "c"]
-    assert games[5] == range(40)
+    games = play(strikes, {number: [strike(0, 0, loser=1)] for number in (first, second)})
+    assert list(strikes.out) == out
+    assert games[lost] == range(40)
 
 
 def test_the_schedule_decides_which_bot_went_out_first() -> None:
@@ -342,17 +309,11 @@ def test_the_schedule_decides_which_bot_went_out_first() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_order_in_which_chunks_arrive_changes_nothing(seed: int) -> None:
-    """Chunks of any size in any order make the same games forfeits."""
+def test_the_sizes_and_the_order_of_chunks_change_no_forfeit(seed: int) -> None:
     rng = Random(seed)
+    games = [*product(range(TWENTY), (0, 1))]
     faults = [
-        [
-            strike(pair, seat, rng.randrange(2))
-            for pair in range(TWENTY)
-            for seat in (0, 1)
-            if rng.random() < 0.1
-        ]
-        for _ in OF_FOUR
+        [strike(*game, rng.randrange(2)) for game in games if rng.random() < 0.1] for _ in OF_FOUR
     ]
     outcomes = []
     for sizes in ([TWENTY], [1], [3, 1, 7]):
@@ -360,18 +321,16 @@ def test_the_order_in_which_chunks_arrive_changes_nothing(seed: int) -> None:
         for number in range(len(OF_FOUR)):
             first = 0
             while first < TWENTY:
-                pairs = min(rng.choice(sizes), TWENTY - first)
-                chunks.append((number, first, pairs))
-                first += pairs
+                chunks.append((number, first, min(rng.choice(sizes), TWENTY - first)))
+                first += chunks[-1][2]
         rng.shuffle(chunks)
-        strikes = Strikes(OF_FOUR, TWENTY, most=5)
-        games = {}
+        strikes, lost = Strikes(OF_FOUR, TWENTY, most=5), {}
         for number, first, pairs in chunks:
             own = [s for s in faults[number] if first <= s.pair < first + pairs]
             strikes.finish(number, first, pairs, rng.sample(own, len(own)))
             for due in strikes.take_due():
-                games |= {(due.pairing, game): due.loser for game in range(due.first, due.end)}
-        outcomes.append((games, list(strikes.out)))
+                lost |= {(due.pairing, game): due.loser for game in range(due.first, due.end)}
+        outcomes.append((lost, list(strikes.out)))
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert outcomes[0][0]
 
@@ -400,30 +359,17 @@ def timing_of(*decisions: float) -> Distribution:
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 60.0])
 @pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.9, 90), (0.99, 99)])
 def test_a_quantile_is_at_most_4_5_percent_too_high(unit: float, share: float, rank: int) -> None:
-    """Of 1, 2, ... 100 units, rank 50 is 50 units; the answer is that or up to 4.5 % more.
-
-    The upper end of a bucket is 2 ** (1/16) = 1.0443 times the lower one.
-    """
+    """The upper end of a bucket is 2 ** (1/16) = 1.0443 times the lower one."""
     timing = timing_of(*(number * unit for number in range(100, 0, -1)))
-    exact = rank * unit
-    assert exact <= timing.quantile(share) <= exact * 1.045
+    assert rank * unit <= timing.quantile(share) <= rank * unit * 1.045
 
 
-def test_a_quantile_is_not_exceeded_by_its_share_of_the_decisions() -> None:
-    """Two of four decisions took a quarter of a second, the other two took 4 s."""
+def test_a_quantile_is_not_exceeded_by_its_share_of_the_decisions_nor_above_the_longest() -> None:
     timing = timing_of(0.25, 0.25, 4.0, 4.0)
     assert 0.25 <= timing.quantile(0.5) <= 0.25 * 1.045
     assert timing.quantile(0.51) == 4.0
-
-
-def test_no_quantile_is_above_the_longest_decision() -> None:
-    """The upper end of its bucket is, but is not returned."""
     assert timing_of(0.1, 0.3).quantile(0.99) == 0.3
-
-
-def test_a_timing_without_time_or_decisions_has_zeros() -> None:
-    """A clock can be too coarse for a decision, and a bot may never be asked."""
-    for timing in (timing_of(), timing_of(0.0)):
+    for timing in (timing_of(), timing_of(0.0)):  # never asked, or by too coarse a clock
         assert (timing.mean, timing.longest, timing.quantile(0.99)) == (0.0, 0.0, 0.0)
 
 
@@ -437,20 +383,15 @@ def test_a_timing_without_time_or_decisions_has_zeros() -> None:
     ],
 )
 def test_merged_timings_are_those_of_all_decisions(mine: list[float], theirs: list[float]) -> None:
-    """Decisions, total, longest and quantiles; what was merged stays as it was."""
     timing, other = timing_of(*mine), timing_of(*theirs)
     timing.merge(other)
-    assert timing.count == 5
-    assert timing.total == 3.0
-    assert timing.mean == 0.6
-    assert timing.longest == 2.0
+    assert (timing.count, timing.total, timing.mean, timing.longest) == (5, 3.0, 0.6, 2.0)
     for share, exact in ((0.3, 0.125), (0.5, 0.25), (0.7, 0.5), (0.9, 2.0)):
         assert exact <= timing.quantile(share) <= exact * 1.045
     assert (other.count, other.total) == (len(theirs), sum(theirs))
 
 
 def test_a_timing_keeps_both_clocks_apart() -> None:
-    """What the processor did before the decision counts as its time too."""
     timing, other = Timing(), Timing()
     timing.add(Spent(wall=2.0, cpu=0.5))
     other.add(Spent(wall=1.0, cpu=0.25, before=0.25))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 from math import inf
 from typing import Any
 
@@ -23,7 +25,7 @@ from arena.tournament.match import (
 )
 from arena.tournament.players import RemotePlayer
 from arena.tournament.timing import Timing
-from engine import View
+from engine import View, to_text
 from engine.cards import CHARS
 from engine.strategy import Clock, Spent
 from engine.view import view
@@ -59,9 +61,8 @@ def game(process: Process, name: str, questions: int) -> Asking[Any]:
     heard: list[object] = []
     for number in range(questions):
         allowed = Allowed(number + 0.5)
-        question: Any = Question(process, f"{name}{number}", allowed)  # type: ignore[arg-type]
         try:
-            reply = yield question
+            reply = yield Question(process, f"{name}{number}", allowed)
             heard.append(reply.answer)
             if reply.answer == "DOUBT0":
                 raise Doubt
@@ -74,61 +75,47 @@ def together(*games: Asking[Any]) -> list[Any]:
     return list(play_together(games))
 
 
-def test_every_game_gets_the_answers_to_its_own_questions() -> None:
-    """The process with the most questions is asked, for all its games at once, until the end."""
+def test_the_process_with_the_most_questions_is_asked_for_all_its_games_at_once() -> None:
     one, other = Process(), Process()
     games = [game(one, "a", 2), game(other, "b", 1), game(one, "c", 3), game(one, "d", 0)]
     assert together(*games) == [["A0", "A1"], ["B0"], ["C0", "C1", "C2"], []]
     assert one.sent == [["a0", "c0"], ["a1", "c1"], ["c2"]]
     assert other.sent == [["b0"]]
     assert one.waited == [0.5, 1.5, 2.5]
+    assert together() == []
 
 
-def test_all_answers_together_may_take_what_one_of_them_may() -> None:
-    """The game that has asked less has the smaller limit here; both hear of one time."""
-    process = Process()
-    heard = []
+def test_all_answers_together_have_the_smallest_limit_and_share_the_time() -> None:
+    process, heard = Process(), []
 
     def late() -> Asking[Any]:
-        question: Any = Question(process, "late", Allowed(9.5))  # type: ignore[arg-type]
-        heard.append((yield question))
+        heard.append((yield Question(process, "late", Allowed(9.5))))
 
     together(late(), game(process, "a", 1))
     assert process.waited == [0.5]
-    assert heard == [Reply("LATE", Spent(0.5, 0.25), Spent(0.25, 0.125))]  # type: ignore[arg-type]
+    assert heard == [Reply("LATE", Spent(0.5, 0.25), Spent(0.25, 0.125))]
 
 
 def test_a_game_in_doubt_is_undecided_and_the_others_go_on() -> None:
-    """Its process is not asked about it again."""
     process = Process()
     results = together(game(process, "doubt", 3), game(process, "a", 2))
     assert results == [None, ["A0", "A1"]]
     assert process.sent == [["doubt0", "a0"], ["a1"]]
 
 
-def test_no_games_are_over_at_once() -> None:
-    """There is nothing to ask."""
-    assert together() == []
-
-
-def test_a_fault_is_raised_in_the_game_whose_bot_made_it() -> None:
-    """The process still runs, so the other game goes on."""
+def test_a_fault_is_raised_in_the_game_whose_bot_made_it_and_the_other_goes_on() -> None:
     process = Process(fails=["a0", "b1"])
     results = together(game(process, "a", 2), game(process, "b", 3))
     assert results == [["a0", "A1"], ["B0", "b1", "B2"]]
 
 
 def test_a_process_that_dies_with_one_game_open_has_failed_in_that_game() -> None:
-    """The fault is raised in it; a game that was over before does not change."""
     process = Process(dies=["b1"])
-    results = together(game(process, "a", 1), game(process, "b", 2))
-    assert results == [["A0"], ["B0", "b1"]]
+    assert together(game(process, "a", 1), game(process, "b", 2)) == [["A0"], ["B0", "b1"]]
 
 
 def test_a_process_that_dies_with_several_games_open_leaves_all_of_them_undecided() -> None:
-    """The guilty game is not known, so no game gets the fault; the game that was over stays."""
-    process = Process(dies=["b1"])
-    heard = []
+    process, heard = Process(dies=["b1"]), []
 
     def listening() -> Asking[Any]:
         try:
@@ -154,9 +141,8 @@ def test_a_dead_process_is_not_asked_for_its_other_answers() -> None:
 class Scripted:
     """A player in this process that plays these actions, and fails in a call of this name."""
 
-    def __init__(self, actions: str, fails: str = "") -> None:
-        self.actions = iter(actions)
-        self.fails = fails
+    def __init__(self, actions: str, fails: str) -> None:
+        self.actions, self.fails = iter(actions), fails
         self.calls: list[str] = []
 
     def begin(self) -> None:
@@ -175,101 +161,66 @@ class Scripted:
             raise Forfeit("exception", f"{name} failed")
 
 
-def players(fails_0: str = "", fails_1: str = "") -> list[Scripted]:
-    """Return the players of a quiet game."""
+def played(*fails: str) -> tuple[Finished, list[Scripted]]:
+    """Return the end of a quiet game, and its players, which fail in these calls."""
     state, actions = at(DEAL), ["", ""]
     for char in quiet_game(DEAL):
         actions[state.to_act] += char
         state.apply(CHARS.index(char))
-    return [Scripted(actions[0], fails_0), Scripted(actions[1], fails_1)]
-
-
-def asked(scripted: Sequence[Scripted]) -> Finished:
-    """Return how a game ends; these players ask nothing."""
+    players = [*map(Scripted, actions, fails)]
     with pytest.raises(StopIteration) as stop:
-        next(play_asking(at(DEAL), scripted))
-    end: Finished = stop.value.value
-    return end
+        next(play_asking(at(DEAL), players))
+    return stop.value.value, players
 
 
 def test_a_game_without_faults_is_played_to_its_end() -> None:
-    """48 actions in the order of the turns."""
-    assert asked(players()) == Finished(at(DEAL, quiet_game(DEAL)))
+    assert played("", "")[0] == Finished(at(DEAL, quiet_game(DEAL)))
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_the_seat_whose_player_fails_is_guilty(seat: int) -> None:
-    """Before the game, and at the seat's first action."""
-    fails = ["", ""]
-    for call, plies in (("begin", 0), ("choose", seat)):
-        fails[seat] = call
-        end = asked(players(*fails))
-        assert (end.guilty, len(end.state.history)) == (seat, plies)
-        assert end.fault == Fault("exception", f"{call} failed")
+@pytest.mark.parametrize(
+    ("call", "plies"), [("begin", [0, 0]), ("choose", [0, 1]), ("end", [48] * 2)]
+)
+def test_the_seat_whose_player_fails_is_guilty(seat: int, call: str, plies: list[int]) -> None:
+    """Before the game, at its first action, and after the last one."""
+    end, _ = played(*(call if one == seat else "" for one in (0, 1)))
+    state = at(DEAL, quiet_game(DEAL)[: plies[seat]])
+    assert end == Finished(state, Fault("exception", f"{call} failed"), seat)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_fault_after_the_last_action_counts_too(seat: int) -> None:
-    """The game has all its actions, and the seat that failed at the end loses it."""
-    fails = ["", ""]
-    fails[seat] = "end"
-    end = asked(players(*fails))
-    assert end == Finished(at(DEAL, quiet_game(DEAL)), Fault("exception", "end failed"), seat)
+@pytest.mark.parametrize(("fails", "guilty"), [(("end", "choose"), 1), (("end", "end"), 0)])
+def test_the_first_fault_of_a_game_counts(fails: tuple[str, str], guilty: int) -> None:
+    end, _ = played(*fails)
+    assert (end.guilty, end.fault.message) == (guilty, f"{fails[guilty]} failed")
 
 
-def test_the_first_fault_of_a_game_counts() -> None:
-    """Also if a player fails again at the end."""
-    end = asked(players("end", "choose"))
-    assert (end.guilty, end.fault) == (1, Fault("exception", "choose failed"))
-    end = asked(players("end", "end"))
-    assert end.guilty == 0
-
-
-def test_all_players_that_have_begun_are_asked_to_end() -> None:
-    """And no others: after a fault of the first, the second gets no call."""
-    first, second = players("begin")
-    asked([first, second])
-    assert (first.calls, second.calls) == (["begin", "end"], [])
-    first, second = players("", "choose")
-    asked([first, second])
-    assert (first.calls, second.calls) == (
-        ["begin", "choose", "end"],
-        ["begin", "choose", "end"],
-    )
+def test_all_players_that_have_begun_are_asked_to_end_and_no_others() -> None:
+    whole = ["begin", "choose", "end"]
+    for fails, calls in ((("begin", ""), [["begin", "end"], []]), (("", "choose"), [whole, whole])):
+        assert [player.calls for player in played(*fails)[1]] == calls
 
 
 def test_a_result_is_seen_from_the_pairings_first_bot() -> None:
-    """Seat 1 wins the quiet game by 25 to 17 (counted in the rulebook's tests)."""
-    state = at(DEAL, quiet_game(DEAL))
-    actions = quiet_game(DEAL)
-    assert result_of(Finished(state), 3, 0) == (3, 0, 1, "points", 17, 25, 48, None, actions)
-    assert result_of(Finished(state), 4, 1) == (4, 1, 0, "points", 25, 17, 48, None, actions)
+    """Seat 1 wins the quiet game; two empty piles are a draw; points save no guilty seat."""
+    whole, fault = quiet_game(DEAL), Fault("exception", "boom")
+    ends: list[tuple[Finished, str, int | None, tuple[int, int]]] = [
+        (Finished(at(DEAL, whole)), "points", 1, (17, 25)),
+        (Finished(at(DEAL)), "draw", None, (0, 0)),
+        (Finished(at(DEAL, "T7"), fault, 0), "forfeit", 1, (8, 0)),  # with the two 8s of the row
+        (Finished(at(DEAL, "T7"), fault, 1), "forfeit", 0, (8, 0)),
+    ]
+    for (end, how, winner, points), seat in product(ends, (0, 1)):
+        won = winner if winner is None or seat == 0 else 1 - winner
+        seen, text = points if seat == 0 else points[::-1], to_text(end.state.history)
+        result = result_of(end, 3, seat)
+        assert result == (3, seat, won, how, *seen, len(text), end.fault, text)
 
 
-def test_a_draw_has_no_winner_from_either_seat() -> None:
-    """Two empty piles are a draw."""
-    for seat in (0, 1):
-        result = result_of(Finished(at(DEAL)), 0, seat)
-        assert result == (0, seat, None, "draw", 0, 0, 0, None, "")
-
-
-@pytest.mark.parametrize(("guilty", "seat", "winner"), [(0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)])
-def test_a_forfeit_is_lost_by_the_guilty_seat_whatever_the_points(
-    guilty: int, seat: int, winner: int
-) -> None:
-    """Seat 0 has taken the two 8s of the row."""
-    fault = Fault("exception", "boom")
-    result = result_of(Finished(at(DEAL, "T7"), fault, guilty), 2, seat)
-    points = (8, 0) if seat == 0 else (0, 8)
-    assert result == (2, seat, winner, "forfeit", *points, 2, fault, "T7")
-
-
-HELD = dealt("55667", "78822", "88", removed="CCC")
-SEEN = view(at(HELD, "57T8"), 0)
+SEEN = view(at(DEAL, "57T8"), 0)
 
 
 class Stub:
-    """A stub of a bot's process that runs and has printed something."""
+    """A bot's process that runs and has printed something."""
 
     pid: int | None = 1
     is_warm = True
@@ -277,12 +228,8 @@ class Stub:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
-
-    def start(self) -> None:
-        self.calls.append("start")
-
-    def forget_output(self) -> None:
-        self.calls.append("forget_output")
+        self.start = partial(self.calls.append, "start")
+        self.forget_output = partial(self.calls.append, "forget_output")
 
     def printed(self) -> str:
         return "hello"
@@ -297,9 +244,9 @@ def reply(spent: Spent, shared: int = 1, **answer: Any) -> Reply:
 class Seat:
     """A player of game 3 at seat 0, with what a test reads."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, **limits: float) -> None:
         self.process: Any = Stub()
-        self.clock, self.timing = clock, Timing()
+        self.clock, self.timing = Clock(**limits), Timing()
         self.asked: list[bytes | None] = []
         self.player = RemotePlayer(
             self.process, 3, 0, 0xABC, self.clock, self.timing, self.asked.append
@@ -311,55 +258,38 @@ class Seat:
         question = next(asking)
         with pytest.raises(StopIteration) as stop:
             asking.send(reply(Spent(seconds, seconds), **answer))
-        action: int = stop.value.value
-        return question, action
+        return question, stop.value.value
 
-    def fault(self, seconds: float, **answer: Any) -> Fault:
-        """Return the fault that this answer raises."""
-        asking = self.player.choose(SEEN)
-        next(asking)
+    def fault(self, seconds: float, **answer: Any) -> tuple[object, ...]:
+        """Return the kind and the message of the fault that this answer raises."""
         with pytest.raises(Forfeit) as caught:
-            asking.send(reply(Spent(seconds, seconds), **answer))
-        return caught.value.fault
+            self.choose(seconds, **answer)
+        kind, message, *more = caught.value.fault
+        assert more == ["", "hello"]
+        return kind, message
 
 
 def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
-    """The row, the piles and the history as text, and the seconds left."""
-    seat = Seat(Clock(decision=2.0, game=9.0))
+    seat = Seat(decision=2.0, game=9.0)
     question, action = seat.choose(action="5", seconds=0.5)
     assert (question.process, question.allowed) == (seat.process, (2.0, inf, inf))
     assert question.message == Choose(
-        game=3,
-        seat=0,
-        legal="567",
-        hand="5667",
-        row="8",
-        piles=("5788", ""),
-        taken=(True, False),
-        history="57T8",
-        opening="88",
-        round=1,
-        opponent_cards=3,
-        seconds_left=2.0,
+        **{"game": 3, "seat": 0, "legal": "567", "hand": "5667", "row": "8"},
+        **{"piles": ("5788", ""), "taken": (True, False), "history": "57T8", "opening": "88"},
+        **{"round": 1, "opponent_cards": 3, "seconds_left": 2.0},
     )
     assert action == 0
     assert seat.asked == [b"\x00\x02\x0b\x03"]
 
 
 def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
-    """The message has the seed in 32 digits and both limits; the answer is ready, not an action."""
-    seat = Seat(Clock(decision=2.0, game=9.0))
+    seat = Seat(decision=2.0, game=9.0)
     asking = seat.player.begin()
     question = next(asking)
     assert seat.process.calls == ["start", "forget_output"]
     assert seat.asked == [None]
-    assert question.message == New(
-        game=3,
-        seat=0,
-        seed="0" * 29 + "abc",
-        seconds_per_decision=2.0,
-        seconds_per_game=9.0,
-    )
+    limits = {"seconds_per_decision": 2.0, "seconds_per_game": 9.0}
+    assert question.message == New(game=3, seat=0, seed="0" * 29 + "abc", **limits)
     with pytest.raises(StopIteration):
         asking.send(reply(Spent(wall=0.75, cpu=0.5), ready=True))
     assert (seat.clock.used, seat.clock.waited) == (0.5, 0.75)
@@ -367,61 +297,44 @@ def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
 
 
 def test_a_bot_without_a_limit_is_waited_for_indefinitely() -> None:
-    """Its time is still counted."""
-    seat = Seat(Clock())
+    seat = Seat()
     question, _ = seat.choose(action="5", seconds=1e6)
     assert question.allowed == (inf, inf, inf)
     assert (seat.clock.used, seat.timing.wall.longest) == (1e6, 1e6)
 
 
 def test_only_a_running_process_gets_a_message_at_the_end() -> None:
-    """A dead one is not started for it."""
-    seat = Seat(Clock())
+    seat = Seat()
     assert next(seat.player.end()).message == End(game=3)
     seat.process.pid = None
     assert list(seat.player.end()) == []
 
 
 @pytest.mark.parametrize(
-    ("action", "message"),
-    [
-        ("8", "illegal action 3 (8); legal: 5 6 7"),
-        ("T", "illegal action 11 (T); legal: 5 6 7"),
-        ("?", "illegal action '?'; legal: 5 6 7"),
-        ("", "illegal action ''; legal: 5 6 7"),
-        ("56", "illegal action '56'; legal: 5 6 7"),
-    ],
+    ("action", "named"),
+    [("8", "3 (8)"), ("T", "11 (T)"), ("?", "'?'"), ("", "''"), ("56", "'56'")],
 )
-def test_an_illegal_answer_is_named_with_the_legal_actions(action: str, message: str) -> None:
-    """Also one that begins with a legal action, and one that is no action."""
-    fault = Seat(Clock()).fault(action=action, seconds=0.1)
-    assert fault == Fault("illegal", message, "", "hello")
+def test_an_illegal_answer_is_named_with_the_legal_actions(action: str, named: str) -> None:
+    fault = Seat().fault(action=action, seconds=0.1)
+    assert fault == ("illegal", f"illegal action {named}; legal: 5 6 7")
 
 
 def test_an_answer_without_an_action_is_a_fault_of_the_protocol() -> None:
-    """The bot has answered, but not the question."""
-    fault = Seat(Clock()).fault(ready=True, seconds=0.1)
-    assert fault == Fault("protocol", "the answer has no action", "", "hello")
+    assert Seat().fault(ready=True, seconds=0.1) == ("protocol", "the answer has no action")
 
 
-def test_a_late_answer_is_counted_and_lost() -> None:
-    """The message names the limit that was exceeded: the decision's or the game's."""
-    seat = Seat(Clock(decision=2.0))
+def test_a_late_answer_is_counted_and_lost_by_the_limit_that_is_named() -> None:
+    seat = Seat(decision=2.0)
     assert seat.choose(action="5", seconds=2.0)[1] == 0
-    assert seat.fault(action="5", seconds=2.5) == Fault(
-        "timeout", "no answer within 2 s", "", "hello"
-    )
+    assert seat.fault(action="5", seconds=2.5) == ("timeout", "no answer within 2 s")
     assert seat.timing.wall.longest == 2.5
-    fault = Seat(Clock(decision=5.0, game=2.0)).fault(action="5", seconds=2.5)
-    assert fault.message == "the 2 s of the game are used up"
+    late = Seat(decision=5.0, game=2.0).fault(action="5", seconds=2.5)
+    assert late == ("timeout", "the 2 s of the game are used up")
 
 
 def test_a_share_of_a_message_is_charged_unless_it_may_have_been_too_much() -> None:
-    """Four answers took 1.5 s: no one of them was late. After twice as much, one may have been.
-
-    The same holds for what may have been used of the game.
-    """
-    seat = Seat(Clock(decision=2.0, game=4.0))
+    """Four answers took 1.5 s: none was late. After twice as much, one may have been."""
+    seat = Seat(decision=2.0, game=4.0)
 
     def answer(spent: Spent) -> None:
         asking = seat.player.choose(SEEN)
@@ -438,35 +351,32 @@ def test_a_share_of_a_message_is_charged_unless_it_may_have_been_too_much() -> N
             answer(Spent(seconds, seconds))
 
 
-def thrown(kind: str, spent: Spent | None = None) -> Fault:
+def thrown(kind: str, *spent: float) -> Fault:
     """Return the game's fault after the process has failed with a fault of this kind."""
-    seat = Seat(Clock(decision=2.0, backstop=30.0))
-    asking = seat.player.choose(SEEN)
+    asking = Seat(decision=2.0, backstop=30.0).player.choose(SEEN)
     next(asking)
+    failed = Forfeit(
+        kind, "(half a line)", "trace", "printed", spent=Spent(*spent) if spent else None
+    )
     with pytest.raises(Forfeit) as caught:
-        asking.throw(Forfeit(kind, "(half a line)", "trace", "printed", spent=spent))
+        asking.throw(failed)
     return caught.value.fault
 
 
-def test_a_process_killed_for_its_silence_was_late() -> None:
-    """The message names the limit first, then what is known of the answer."""
-    assert thrown("timeout", Spent(2.5, 2.5)) == Fault(
-        "timeout", "no answer within 2 s (half a line)", "", "printed"
-    )
-    assert thrown("timeout", Spent(30.5, 0.5)) == Fault(
-        "timeout", "no answer within 30 s by the wall clock (half a line)", "", "printed"
-    )
+def test_a_process_killed_for_its_silence_was_late_by_the_limit_that_is_named_first() -> None:
+    for spent, limit in (((2.5, 2.5), "2 s"), ((30.5, 0.5), "30 s by the wall clock")):
+        message = f"no answer within {limit} (half a line)"
+        assert thrown("timeout", *spent) == Fault("timeout", message, "", "printed")
 
 
-def test_every_other_failure_of_the_process_is_kept() -> None:
-    """A timeout that a running process reports itself, and faults of other kinds."""
-    for kind in ("timeout", "crash"):
-        assert thrown(kind) == Fault(kind, "(half a line)", "trace", "printed")
+@pytest.mark.parametrize("kind", ["timeout", "crash"])
+def test_a_failure_that_a_running_process_reports_is_kept(kind: str) -> None:
+    assert thrown(kind) == Fault(kind, "(half a line)", "trace", "printed")
 
 
 def test_the_first_decision_of_a_process_has_the_limit_of_a_start() -> None:
     """A program that warms up is not late in each new process, and no game's time is used."""
-    seat = Seat(Clock(decision=1.0))
+    seat = Seat(decision=1.0)
     seat.process.is_warm = False
     question, _ = seat.choose(4.0, action="5")
     assert question.allowed.charged == 5.0

@@ -9,7 +9,6 @@ from contextlib import closing, redirect_stdout
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
@@ -26,6 +25,7 @@ from arena.executors.worker import Worker
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
+from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.tournament import judged
@@ -56,14 +56,8 @@ def played(
 ) -> list[GameResult]:
     """Return the games of some pairs between two bots, played in this process."""
     tournament = Tournament("test", seed, pairs, [first, second], STANDARD, limits)
-    with TemporaryDirectory() as folder, closing(Worker(tournament, Path(folder))) as worker:
+    with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
         return worker.play(Chunk(0, 0, pairs)).results
-
-
-def fault_of(game: GameResult) -> Fault:
-    """Return the fault of a game that has one."""
-    assert game.fault is not None
-    return game.fault
 
 
 def inproc(path: Path, **params: object) -> Entry:
@@ -75,11 +69,9 @@ def test_the_two_games_of_a_pair_have_one_deal_and_swapped_seats() -> None:
     games = played(UNIFORM, resolve("double=uniform"), seed=3, pairs=20)
     for first, second in zip(games[::2], games[1::2], strict=True):
         assert (first.seat, second.seat) == (0, 1)
-        assert first.points == second.opponent_points
-        assert first.opponent_points == second.points
+        assert (first.points, first.opponent_points) == (second.opponent_points, second.points)
         assert first.actions == second.actions
-        if first.winner is not None:
-            assert second.winner == 1 - first.winner
+        assert second.winner == (None if first.winner is None else 1 - first.winner)
 
 
 def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
@@ -93,10 +85,7 @@ def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
 
 
 @pytest.mark.slow
-def test_games_are_the_same_with_and_without_timing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The worker chooses which games of cheap bots are timed; their results do not depend on it."""
+def test_games_are_the_same_with_and_without_timing(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = played(UNIFORM, GREEDY, pairs=40)
     monkeypatch.setattr(Pace, "needs_no_clock", lambda *_: False)
     assert played(UNIFORM, GREEDY, pairs=40) == quick
@@ -104,30 +93,20 @@ def test_games_are_the_same_with_and_without_timing(
 
 @pytest.mark.parametrize("name", [*few(ILLEGAL, 2), *few(RAISING, 2)])
 def test_a_rogue_forfeits_in_either_seat(name: str) -> None:
-    """The guilty bot loses, its fault has the right kind, and nothing is raised."""
     for game in played(rogue(name, "inproc"), UNIFORM):
         assert (game.winner, game.win_type) == (1, "forfeit")
-        fault = fault_of(game)
-        assert fault.kind == ("illegal" if name in ILLEGAL else "exception")
+        assert game.fault.kind == ("illegal" if name in ILLEGAL else "exception")
         assert game.plies == game.seat  # at its first action
-        assert fault.message
-        assert fault.message.isprintable()
-        assert len(fault.message) <= 200
-        assert len(fault.traceback) <= 2000
+        assert game.fault.message.isprintable()
+        assert 0 < len(game.fault.message) <= 200
+        assert len(game.fault.traceback) <= 2000
 
 
-def test_the_innocent_opponent_of_a_rogue_wins_as_the_first_bot_too() -> None:
-    """The winner is 0 when the first bot of the pairing is the innocent one."""
-    raises = rogue("raises_boom", "inproc")
-    assert [game.winner for game in played(UNIFORM, raises)] == [0, 0]
-
-
-def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
-    """The guilty bot is known even before the game."""
+def test_a_bot_that_cannot_begin_forfeits_at_ply_0_also_as_the_second_bot(tmp_path: Path) -> None:
     stillborn = inproc(write(tmp_path, "stillborn", "pass", init="raise SystemExit(3)"))
     for game in played(UNIFORM, stillborn):
         assert (game.winner, game.win_type, game.plies) == (0, "forfeit", 0)
-        assert fault_of(game).kind == "exception"
+        assert game.fault.kind == "exception"
 
 
 def lost_in(lane: str, folder: Path, init: str, body: str) -> list[Fault]:
@@ -139,11 +118,8 @@ def lost_in(lane: str, folder: Path, init: str, body: str) -> list[Fault]:
     output = Output()
     with closing(Worker(tournament, folder, output)) as worker, redirect_stdout(output):
         games = worker.play(Chunk(0, 0, 1)).results
-    assert [(game.seat, game.winner, game.win_type) for game in games] == [
-        (0, 1, "forfeit"),
-        (1, 1, "forfeit"),
-    ]
-    return [fault_of(game) for game in games]
+    assert [game[1:4] for game in games] == [(seat, 1, "forfeit") for seat in (0, 1)]
+    return [game.fault for game in games]
 
 
 @pytest.mark.slow
@@ -175,8 +151,7 @@ def test_all_that_a_bot_printed_in_its_game_is_evidence(
         assert {fault[:2] for fault in faults} == {("exception", "ValueError: no")}
 
 
-def test_an_action_may_be_any_integer(tmp_path: Path) -> None:
-    """A member of an IntEnum counts as its number, like a numpy integer."""
+def test_a_member_of_an_int_enum_is_an_action(tmp_path: Path) -> None:
     body = "import enum\nnames = {f'K{n}': n for n in range(12)}\n"
     body += "return enum.IntEnum('Kind', names)(view.legal[0])"
     for game in played(inproc(write(tmp_path, "named", body)), UNIFORM):
@@ -201,15 +176,13 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
-    """By the limit of a decision, and by that of the whole game."""
     slow = inproc(write(tmp_path, "slow", WORKS))
     for limits, message in (
         (Limits(decision=0.01), "no answer within 0.01 s"),
         (Limits(decision=10.0, game=0.3), "the 0.3 s of the game are used up"),
     ):
         game = played(slow, UNIFORM, limits=limits)[0]
-        assert game.winner == 1
-        assert fault_of(game)[:2] == ("timeout", message)
+        assert (game.winner, game.fault[:2]) == (1, ("timeout", message))
     assert game.plies > 4  # of the last limit: no single decision took 0.3 s
 
 
@@ -224,12 +197,11 @@ def test_a_bot_that_sleeps_is_late_by_the_wall_clock_alone(tmp_path: Path) -> No
         (Limits(decision=0.01, backstop=0.04), "no answer within 0.04 s by the wall clock"),
         (Limits(game=0.5, backstop=0.5), "the 0.5 s of the game are used up by the wall clock"),
     ):
-        fault = fault_of(played(sleepy, UNIFORM, limits=limits)[0])
+        fault = played(sleepy, UNIFORM, limits=limits)[0].fault
         assert fault[:2] == ("timeout", message)
 
 
 def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:
-    """It falls while the bot thinks, and from decision to decision."""
     body = (
         "clock = self.setup.clock\n"
         "before = clock.left()\n"
@@ -263,51 +235,41 @@ def test_an_untimed_game_counts_only_where_it_was_surely_in_time(
     assert (finished.state.over, finished.fault, in_time) == (True, None, well)
 
 
-@pytest.mark.parametrize("init", ["raise ValueError('begun')", "pass"])
-def test_a_fault_in_an_untimed_game_is_that_bot_s(tmp_path: Path, init: str) -> None:
-    """Whether it fails as it is made, or in its first decision."""
-    bot = inproc(write(tmp_path, "bot", "raise ValueError('chosen')", init))
+@pytest.mark.parametrize(("init", "said"), [("raise ValueError('begun')", "begun"), ("", "chosen")])
+def test_a_fault_in_an_untimed_game_is_that_bot_s(tmp_path: Path, init: str, said: str) -> None:
+    bot = inproc(write(tmp_path, "bot", "raise ValueError('chosen')", init or "pass"))
     luck = draw(b"somewhere")
     clock = WallClock.like(LIMITS.clock())
     finished, _ = play_untimed(State(luck.deal), [GREEDY, bot], luck, clock)
-    assert finished.guilty == 1
-    assert finished.fault is not None
-    assert finished.fault.message == f"ValueError: {'chosen' if init == 'pass' else 'begun'}"
+    assert (finished.guilty, finished.fault.message) == (1, f"ValueError: {said}")
 
 
 def test_a_game_counts_for_the_first_bot() -> None:
-    """1, 1/2 or 0."""
     games = [GameResult(0, 0, winner, "points", 1, 1, 2, None, "55") for winner in (0, None, 1)]
     assert [game.score for game in games] == [1.0, 0.5, 0.0]
 
 
 def test_a_wall_clock_has_its_own_limit_or_that_of_the_decision() -> None:
-    """As the other clock has."""
     clock = WallClock(decision=100.0)
     clock.start()
-    left = clock.left()
-    assert left is not None
-    assert 50 < left <= 100
+    assert 50 < clock.left() <= 100
     clock.start(1000.0)
-    left = clock.left()
-    assert left is not None
-    assert 500 < left <= 1000
+    assert 500 < clock.left() <= 1000
 
 
 def cup(*specs: str, rules: Rules = STANDARD, limits: Limits | None = None) -> Tournament:
-    """Return a tournament with the seed 7."""
     bots = [resolve(spec) for spec in specs]
     return Tournament("cup", 7, 10, bots, rules, limits or Limits())
 
 
-def test_a_command_names_the_bots_and_the_place_of_the_game() -> None:
-    """Options with their default value are left out."""
-    tournament = cup("uniform", "greedy", "majority")
-    assert command(tournament) == (
-        "arena game uniform greedy --seed 7 --pair 3 --seat 1 --lane inproc --lane inproc"
-    )
-    assert command(tournament, pairing=2, pair=0, seat=0) == (
-        "arena game greedy majority --seed 7 --pair 0 --seat 0 --lane inproc --lane inproc"
+@pytest.mark.parametrize(
+    ("pairing", "pair", "seat", "bots"), [(0, 3, 1, "uniform greedy"), (2, 0, 0, "greedy majority")]
+)
+def test_a_command_names_the_bots_and_the_place_and_no_default(
+    pairing: int, pair: int, seat: int, bots: str
+) -> None:
+    assert command(cup("uniform", "greedy", "majority"), pairing, pair, seat) == (
+        f"arena game {bots} --seed 7 --pair {pair} --seat {seat} --lane inproc --lane inproc"
     )
 
 
@@ -319,7 +281,6 @@ words = st.lists(anything | odd, min_size=1, max_size=4).map("".join)
 
 
 def read_by_bash(text: str) -> list[str]:
-    """Return the words of a command as bash reads them."""
     done = subprocess.run(["bash", "-c", f"printf '%s\\0' {text}"], capture_output=True, check=True)
     return done.stdout.decode().split("\0")[:-1]
 
@@ -343,7 +304,7 @@ def entry(label: str, target: str) -> Entry:
         assume(parse(target) == (None, target, {}))
     except InputError:
         assume(False)
-    return replace(resolve("greedy"), target=target, label=label, params={"mode": label})
+    return replace(GREEDY, target=target, label=label, params={"mode": label})
 
 
 @pytest.mark.slow
@@ -352,10 +313,9 @@ def entry(label: str, target: str) -> Entry:
 @example("0", "().py", "")
 @example("0", "().py", "./")
 def test_a_command_names_every_bot_that_is_accepted(label: str, file: str, folder: str) -> None:
-    """The command line of the arena reads its label, file and parameters as they were."""
     assume(label != "uniform")
     mine = entry(label, folder + file)
-    shown = command(Tournament("cup", 7, 10, [mine, resolve("uniform")], STANDARD))
+    shown = command(Tournament("cup", 7, 10, [mine, UNIFORM], STANDARD))
     assert shown.isprintable()
     read = game_command.make_context("game", read_by_bash(shown)[2:]).params
     bots = dict(zip(read["labels"], map(parse, (read["bot"], read["opponent"])), strict=True))
@@ -373,57 +333,47 @@ CLOSES = """\
             file.write("closed ")"""
 
 
-def closes(folder: Path, *, fails: bool = False) -> tuple[Path, Path]:
+def closes(folder: Path, lane: str, *, fails: bool = False) -> tuple[Entry, Path]:
     """Return a bot that may fail in a decision, and the file in which it notes each `close`."""
     file = folder / "closed"
-    return write(folder, "closes", CLOSES.format(file=str(file)), f"self.fails = {fails}"), file
-
-
-def games_of(folder: Path, *entries: Entry) -> list[GameResult]:
-    """Return the games of two bots, played by a worker."""
-    (folder / "run").mkdir()
-    with closing(Worker(Tournament("test", 0, PAIRS, entries, STANDARD), folder / "run")) as worker:
-        return worker.play(Chunk(0, 0, PAIRS)).results
+    path = write(folder, "closes", CLOSES.format(file=str(file)), f"self.fails = {fails}")
+    return resolve(str(path), lane=lane), file
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", "process"])
-def test_it_is_called_once_after_each_game(tmp_path: Path, lane: str) -> None:
-    """The six games of three pairs."""
-    path, file = closes(tmp_path)
-    games = games_of(tmp_path, resolve(str(path), lane=lane), resolve("uniform"))
-    assert not any(game.fault for game in games)
+def test_a_bot_is_closed_once_after_each_game(tmp_path: Path, lane: str) -> None:
+    bot, file = closes(tmp_path, lane)
+    assert not any(game.fault for game in played(bot, UNIFORM, pairs=PAIRS))
     assert file.read_text().split() == ["closed"] * 2 * PAIRS
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", "process"])
 @pytest.mark.parametrize("own", [True, False], ids=["own", "opponent"])
-def test_it_is_called_after_a_fault(tmp_path: Path, lane: str, own: bool) -> None:
-    """Of the bot, or of its opponent; a game that is tried again has other strategies."""
-    path, file = closes(tmp_path, fails=own)
-    opponent = resolve("uniform") if own else rogue("raises_boom", lane)
-    games = games_of(tmp_path, resolve(str(path), lane=lane), opponent)
-    assert all(game.fault and game.fault.kind == "exception" for game in games)
-    assert len(file.read_text().split()) >= 2 * PAIRS
+def test_a_bot_is_closed_after_a_fault_of_its_own_or_of_its_opponent(
+    tmp_path: Path, lane: str, own: bool
+) -> None:
+    bot, file = closes(tmp_path, lane, fails=own)
+    games = played(bot, UNIFORM if own else rogue("raises_boom", lane), pairs=PAIRS)
+    assert {game.fault.kind for game in games} == {"exception"}
+    assert len(file.read_text().split()) >= 2 * PAIRS  # more where a game is tried again
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "lane"),
-    [
-        *(("closes_and_raises", "inproc"), ("closes_and_loops", "inproc")),
-        *(("closes_and_exits", "process"), ("closes_and_sleeps", "process")),
-    ],
+    ("what", "lane"),
+    [("raises", "inproc"), ("loops", "inproc"), ("exits", "process"), ("sleeps", "process")],
 )
-def test_one_that_fails_costs_no_game(tmp_path: Path, name: str, lane: str) -> None:
-    """The games are those of a bot without `close`; run.log has a warning."""
+def test_a_close_that_fails_costs_no_game_and_is_warned_of(
+    tmp_path: Path, what: str, lane: str
+) -> None:
+    name, found = f"closes_and_{what}", []
     limits = Limits(decision=1.0, start=2.0, backstop=3.0)
-    found = []
     honest = resolve(f"{name}={FOLDER / 'first.py'}", lane=lane)
     for number, entry in enumerate([rogue(name, lane), honest]):
         folder = RunFolder(tmp_path / f"{number}")
-        cup = Tournament("cup", 1, 2, [entry, resolve("uniform")], STANDARD, limits)
+        cup = Tournament("cup", 1, 2, [entry, UNIFORM], STANDARD, limits)
         run(cup, LocalExecutor(2), folder, QUIET)
         found.append((folder.path / "games.csv").read_text())
         warned = f"{name} failed in close(), after its game: " in folder.log.read_text()
@@ -464,7 +414,6 @@ GOOD = Judged(0, 2, [judged.ILLEGAL, 0, PARTS], -PARTS, 0)
 
 
 def test_the_best_action_is_a_legal_one() -> None:
-    """Also where nothing can win; of equal ones it is the first."""
     assert GOOD._replace(chances=[judged.ILLEGAL, 0, 0]).best == 1
     assert GOOD._replace(chances=[judged.ILLEGAL, 1, 2]).best == 2
 
@@ -475,7 +424,6 @@ def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int =
 
 
 def options(tournament: Tournament, name: str) -> list[list[str]]:
-    """Return the values of an option in the command of each pairing."""
     numbers = range(len(tournament.pairings))
     words = (shlex.split(command(tournament, number)) for number in numbers)
     return [[value for one, value in pairwise(own) if one == f"--{name}"] for own in words]
@@ -503,14 +451,9 @@ def test_what_is_not_as_usual_is_in_the_command() -> None:
 BASE = Rules()
 
 
-def names(*options: str, base: Rules = BASE) -> list[str]:
-    """Return the names of the variants in their order."""
-    return [variant.name for variant in make_variants(base, options)]
-
-
-def test_one_rule_changes_at_a_time_in_the_order_of_the_options() -> None:
-    """The issue's own example; published values and repeated ones are the base, once."""
-    assert names("set_bonus=0,3,5,8", "cities_needed=2,3", "set_bonus=8,0") == [
+def test_one_rule_changes_at_a_time_and_a_value_of_the_base_or_a_repeated_one_is_left_out() -> None:
+    options = ["set_bonus=0,3,5,8", "cities_needed=2,3", "set_bonus=8,0"]
+    assert [variant.name for variant in make_variants(BASE, options)] == [
         *("base", "set_bonus=0", "set_bonus=3", "set_bonus=8", "cities_needed=2"),
     ]
 
@@ -570,7 +513,6 @@ def test_the_base_is_the_rules_of_the_config() -> None:
     ],
 )
 def test_a_bad_rule_or_value_is_named(option: str, message: str) -> None:
-    """With what the rule may be, on one short line."""
     with pytest.raises(InputError) as caught:
         make_variants(BASE, [option])
     assert message in str(caught.value)
@@ -578,6 +520,5 @@ def test_a_bad_rule_or_value_is_named(option: str, message: str) -> None:
 
 
 def test_more_than_two_hundred_variants_are_refused() -> None:
-    """Before any is played."""
     with pytest.raises(InputError, match=f"more than {MOST_VARIANTS} variants"):
         make_variants(BASE, ["set_bonus=" + ",".join(map(str, range(MOST_VARIANTS + 2)))])

@@ -1,4 +1,4 @@
-"""Bots told apart: by confidence sequences of their own pairs, or by the fit."""
+"""Bots told apart where one looks again and again, and the letters that say so."""
 
 from __future__ import annotations
 
@@ -6,48 +6,33 @@ import math
 from collections.abc import Mapping
 from itertools import combinations
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.intervals import Z95
-from arena.statistics.letters import give_letters
-from arena.statistics.ratings import ELO, Fit, PairScores
-from arena.statistics.two_bots import ALPHA, boundary, log_capital, pair_scores
+from arena.statistics.letters import give_letters, name_letter, shorten, split_letters
+from arena.statistics.ratings import Fit
+from arena.statistics.two_bots import boundary, log_capital, pair_scores
 from arena.statistics.verdicts import Verdicts
 from bench.studies import sequences
 from bench.studies.apart import PRICED, WIDTH, play_runs
 from bench.studies.sequences import sequence_interval
 from bench.studies.truths import CASES
-from tests import ROOT
 from tests.tiers import few
 
 EVEN: ScoreCounts = (10, 20, 40, 20, 10)
 AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
 
 
-def evidence(
-    bots: int, met: Mapping[tuple[int, int], ScoreCounts], *, even: bool = False
-) -> Verdicts:
+Met = Mapping[tuple[int, int], ScoreCounts]
+
+
+def evidence(bots: int, met: Met, *, even: bool = False) -> Verdicts:
     """Return what these pairs say where one looks again and again."""
     scores = [pair_scores(*two, by) for two, by in met.items()]
     return Verdicts(Fit(bots, scores, even=even), met, looks=True)
-
-
-def test_the_price_is_as_the_page_says() -> None:
-    """docs/results.md has the errors from which two bots are apart, at an error of 20 Elo."""
-    text = (ROOT / "docs" / "results.md").read_text()
-    information = (ELO / 20) ** 2
-
-    def errors(level: float) -> str:
-        return f"{math.sqrt(boundary(information, level)):.1f}"
-
-    assert f"| 2 | {Z95:.2f} | {errors(ALPHA / 2)} |" in text
-    for bots in (4, 12):
-        scores = [PairScores(*two, 500, 500.0, 750.0) for two in combinations(range(bots), 2)]
-        fixed = f"{Verdicts(Fit(bots, scores), {})._bounds[0]:.1f}"
-        split, every = errors(2 * ALPHA / (bots - 1)), errors(ALPHA / math.comb(bots, 2))
-        row = f"| {bots} | {fixed} | {split} where a gap splits the field there, else {every} |"
-        assert row in text
 
 
 def test_scores_add_up() -> None:
@@ -69,23 +54,23 @@ def test_the_boundary_is_where_the_mixture_reaches_one_over_alpha() -> None:
     assert mixed == pytest.approx(1 / alpha, rel=1e-6)
 
 
-def test_a_clear_lead_tells_two_bots_apart_in_one_direction() -> None:
-    """The stronger one is above; an even score tells nothing."""
-    told = evidence(2, {(0, 1): AHEAD})
+@pytest.mark.parametrize(
+    ("bots", "met"),
+    [
+        (2, {(0, 1): AHEAD}),
+        (2, {(1, 0): AHEAD[::-1]}),
+        # both met a third one, often, and one did far better
+        (3, {(0, 2): (0, 50, 150, 400, 400), (1, 2): (400, 400, 150, 50, 0)}),
+    ],
+)
+def test_a_clear_lead_tells_two_bots_apart_in_one_direction(bots: int, met: Met) -> None:
+    told = evidence(bots, met)
     assert told.apart[0, 1]
     assert not told.apart[1, 0]
-    assert not evidence(2, {(0, 1): EVEN}).apart[0, 1]
-    turned = evidence(2, {(1, 0): AHEAD[::-1]})
-    assert turned.apart[0, 1]
-    assert not turned.apart[1, 0]
 
 
-def test_two_bots_that_never_met_are_told_apart_by_others() -> None:
-    """Both met a third one, often, and one did far better."""
-    better: ScoreCounts = (0, 50, 150, 400, 400)
-    told = evidence(3, {(0, 2): better, (1, 2): better[::-1]})
-    assert told.apart[0, 1]
-    assert not told.apart[1, 0]
+def test_an_even_score_tells_nobody_apart() -> None:
+    assert not evidence(2, {(0, 1): EVEN}).apart.any()
 
 
 def test_their_own_pairs_alone_tell_only_two_bots_apart() -> None:
@@ -98,19 +83,14 @@ def test_their_own_pairs_alone_tell_only_two_bots_apart() -> None:
 def test_many_pairs_of_two_bots_do_not_outweigh_the_others() -> None:
     """0 beats 1 in 500 pairs and loses more to 2 than 1 does: an equal round robin has 1 above."""
     lost: ScoreCounts = (60, 20, 10, 6, 4)
-    met: dict[tuple[int, int], ScoreCounts] = {
-        (0, 1): (50, 90, 180, 100, 80),
-        (0, 2): lost,
-        (1, 2): lost[::-1],
-    }
-    scores = [pair_scores(*two, by) for two, by in met.items()]
     for times in (1, 1000):  # of the pairs that 0 and 1 have
-        met[0, 1] = tuple(times * count for count in (50, 90, 180, 100, 80))
-        scores = [pair_scores(*two, by) for two, by in met.items()]
+        own = tuple(times * count for count in (50, 90, 180, 100, 80))
+        met = {(0, 1): own, (0, 2): lost, (1, 2): lost[::-1]}
         told = evidence(3, met, even=True)
         assert told.apart[1, 0]
         assert not told.apart[0, 1]
-    assert Fit(3, scores).strengths[0] > Fit(3, scores).strengths[1]  # by all pairs alike
+    plain = evidence(3, met).fit.strengths
+    assert plain[0] > plain[1]  # by all pairs alike
 
 
 def test_what_was_not_played_is_a_part_of_the_error() -> None:
@@ -150,15 +130,13 @@ def test_a_gap_between_neighbours_splits_the_field_at_a_lower_bound() -> None:
     assert told.apart.tolist() == [[False, True, True], 3 * [False], 3 * [False]]
 
 
-def test_groups_that_never_met_are_not_told_apart() -> None:
-    """Nothing leads from 0 and 1 to 2 and 3."""
+def test_groups_that_never_met_are_not_told_apart_and_share_no_letter() -> None:
     told = evidence(4, {(0, 1): AHEAD, (2, 3): AHEAD})
-    assert told.of(0, 2) is None
-    assert told.forecast(0, 2) is None
-    groups = [{*group} for group in give_letters(4, lambda *two: bool(told.apart[two]))]
-    assert not groups[0] & groups[1]
-    assert not groups[2] & groups[3]
-    assert all(groups[one] & groups[two] for one in (0, 1) for two in (2, 3))
+    assert told.of(0, 2) is told.forecast(0, 2) is None
+    first, second, *others = ({*one} for one in give_letters(4, lambda *two: told.apart[two]))
+    assert not first & second
+    assert not others[0] & others[1]
+    assert all(one & other for one in (first, second) for other in others)
 
 
 def test_the_estimate_of_further_pairs_is_about_right() -> None:
@@ -166,19 +144,14 @@ def test_the_estimate_of_further_pairs_is_about_right() -> None:
     few: ScoreCounts = (9, 20, 40, 24, 14)
     seen = evidence(2, {(0, 1): few})
     times = seen.times(0, 1, float(seen.leads[0, 1]))
-
-    def told(part: float) -> bool:
-        first, second, third, fourth, fifth = (round(times * part * count) for count in few)
-        return bool(evidence(2, {(0, 1): (first, second, third, fourth, fifth)}).apart[0, 1])
-
-    assert told(1.1)
-    assert not told(0.8)
+    for part, is_apart in ((1.1, True), (0.8, False)):
+        more = tuple(round(times * part * count) for count in few)
+        assert evidence(2, {(0, 1): more}).apart[0, 1] == is_apart
     assert math.isinf(seen.times(0, 1, 0.0))
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 10**6])
 def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
-    """All won is told apart if there are enough pairs."""
     assert evidence(1, {}).apart.tolist() == [[False]]
     told = evidence(2, {(0, 1): (0, 0, 0, 0, pairs)} if pairs else {})
     assert told.apart[0, 1] == (pairs > 1)
@@ -202,7 +175,6 @@ def test_runs_that_stop_are_wrong_in_one_run_of_twenty_at_most(name: str) -> Non
 @pytest.mark.study
 @pytest.mark.parametrize("name", PRICED)
 def test_a_run_that_stops_costs_little_more_than_an_oracle_needs(name: str) -> None:
-    """What it costs not to know how the scores of pairs vary."""
     _, most = PRICED[name]
     own, best = (
         play_runs(name, "resolved", 100, most=most, oracle=oracle) for oracle in (False, True)
@@ -210,14 +182,10 @@ def test_a_run_that_stops_costs_little_more_than_an_oracle_needs(name: str) -> N
     assert own.pairs <= 1.3 * best.pairs
 
 
-STAKES = [0.95 * 2 ** (-number / 2) for number in range(19)]
-
-
 def test_the_capital_is_the_mean_of_nineteen_bets() -> None:
     """A bet of stake s on more than 0.4 grows by 1 + s (share - 0.4) / 0.4 with each pair."""
-    grown = [
-        (1 - s) ** 2 * (1 + s * (0.5 - 0.4) / 0.4) ** 3 * (1 + s * (1 - 0.4) / 0.4) for s in STAKES
-    ]
+    stakes = [0.95 * 2 ** (-number / 2) for number in range(19)]
+    grown = [(1 - s) ** 2 * (1 + s * 0.1 / 0.4) ** 3 * (1 + s * 0.6 / 0.4) for s in stakes]
     capital = math.exp(log_capital((2, 0, 3, 0, 1), 0.4))
     assert capital == pytest.approx(sum(grown) / 19, rel=1e-12)
 
@@ -258,7 +226,6 @@ def test_the_interval_is_where_the_capital_reaches_two_over_alpha() -> None:
 def test_odd_counts_have_intervals(
     counts: tuple[int, int, int, int, int], low: float, high: float
 ) -> None:
-    """No pair, all won, all lost, all even, and hundreds of millions of pairs."""
     bounds = sequence_interval(counts)
     assert low <= bounds[0] <= bounds[1] <= high
     assert all(math.isfinite(bound) for bound in bounds)
@@ -275,3 +242,69 @@ def test_the_truth_is_rarely_ever_missed(shape: list[float]) -> None:
 def test_the_truth_is_ever_missed_in_one_run_of_twenty_at_most(shape: list[float]) -> None:
     """1,000 runs of 5,000 pairs, looked at after each (bench/STUDIES.md)."""
     assert sequences.ever_missed(shape, sequences.RUNS, sequences.PAIRS) <= 0.05
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[int, set[tuple[int, int]]]:
+    """Return a number of bots, and which two of them were told apart: any at all."""
+    bots = draw(st.integers(0, 12))
+    every = [*combinations(range(bots), 2)]
+    return bots, set(draw(st.lists(st.sampled_from(every), unique=True))) if every else set()
+
+
+def check(bots: int, apart: set[tuple[int, int]]) -> list[str]:
+    """Return the letters, and see that they say who was told apart."""
+    groups = give_letters(bots, lambda upper, lower: (upper, lower) in apart)
+    letters = [{*split_letters(group)} for group in groups]
+    assert all(letters)
+    for upper, lower in combinations(range(bots), 2):
+        assert bool(letters[upper] & letters[lower]) == ((upper, lower) not in apart)
+    used = sorted(set().union(*letters))
+    assert used == [*range(len(used))]
+    firsts = [min(bot for bot in range(bots) if letter in letters[bot]) for letter in used]
+    assert firsts == sorted(firsts)
+    return groups
+
+
+@pytest.mark.slow
+@given(tables())
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_two_bots_share_a_letter_if_they_were_not_told_apart_and_only_then(
+    table: tuple[int, set[tuple[int, int]]],
+) -> None:
+    check(*table)
+
+
+def test_no_letter_can_get_another_bot() -> None:
+    """It is a largest set: a bot that has not the letter was told apart from one that has it."""
+    rng = np.random.default_rng(2004)
+    for _ in range(50):
+        apart = {two for two in combinations(range(9), 2) if rng.random() < 0.4}
+        groups = [{*split_letters(group)} for group in check(9, apart)]
+        for letter in set().union(*groups):
+            have = [bot for bot in range(9) if letter in groups[bot]]
+            for bot in {*range(9)} - {*have}:
+                assert any((min(bot, one), max(bot, one)) in apart for one in have)
+
+
+def test_bots_on_a_line_have_letters_in_a_row() -> None:
+    """Those within reach of each other: the display that insertion and absorption makes."""
+    places = [0, 1, 2, 3, 9, 10, 30]
+    apart = {(one, two) for one, two in combinations(range(7), 2) if places[two] - places[one] > 2}
+    assert check(7, apart) == ["a", "ab", "ab", "b", "c", "c", "d"]
+    assert give_letters(5, lambda *_: False) == ["a"] * 5
+    assert give_letters(3, lambda *_: True) == ["a", "b", "c"]
+    assert give_letters(0, lambda *_: True) == []
+
+
+def test_pairs_that_met_nobody_else_need_few_letters() -> None:
+    """20 pairings of which each was told apart: insertion and absorption has 2^20 letters."""
+    groups = check(40, {(bot, bot + 1) for bot in range(0, 40, 2)})
+    assert max(map(max, map(split_letters, groups))) < 40
+
+
+@pytest.mark.parametrize("number", [0, 25, 26, 700])
+def test_a_letter_can_be_read_again(number: int) -> None:
+    text = "".join(map(name_letter, (number, number + 1, number + 27)))
+    assert split_letters(text) == [number, number + 1, number + 27]
+    assert len(shorten(text, 5)) <= 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from arena.statistics.verdicts import Verdicts
 from arena.tables.findings import describe_dependence
 from arena.tournament.schedule import Pairing, round_robin
 from bench.studies.fields import score_shares
-from tests.statistics.plain import fit
+from tests.statistics.test_ratings import fit
 
 Random = np.random.Generator
 AB, AC, BC, DE = (Pairing(*two) for two in ("ab", "ac", "bc", "de"))
@@ -45,13 +45,11 @@ def test_an_anchor_shifts_the_whole_scale() -> None:
     ratings = anchored.ratings
     assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
     lead = anchored.verdict("a", "b")
-    assert lead is not None
     assert ratings["a"][:3] == pytest.approx([1239 + one for one in lead[:3]], abs=0.05)
     assert ratings["a"].value == pytest.approx(1239 + GAP)
 
 
 def test_an_anchor_changes_no_difference() -> None:
-    """Nor does it change how likely one bot is stronger."""
     played = (AB, NINE), (AC, (20, 30.0, 50.0)), (BC, (7, 8.0, 13.0))
     free, fixed = field(*played), field(*played, anchor=("c", 2000.0))
     before, after = free.ratings, fixed.ratings
@@ -62,7 +60,6 @@ def test_an_anchor_changes_no_difference() -> None:
 
 
 def test_an_anchor_that_is_not_rated_is_not_used() -> None:
-    """The mean is 1500."""
     made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], {"x": (1000.0, 0.0)})
     assert made.anchors == {}
     assert sum(rating.value for rating in made.ratings.values()) == pytest.approx(3000)
@@ -89,26 +86,22 @@ def test_bots_that_met_only_through_others_are_one_group() -> None:
 
 
 def test_nothing_is_said_of_bots_that_never_met() -> None:
-    """No chain of games connects them; of the others the verdict is in Elo points."""
     made = field((AB, NINE), (DE, NINE))
     assert made.verdict("a", "d") is None
     found = made.verdict("a", "b")
-    assert found is not None
     assert found.lead == round(GAP, 1)
     assert found.low < 0 < GAP < found.high
 
 
 @pytest.mark.slow
 def test_no_odd_scores_break_a_fit() -> None:
-    """One pair, all won, all split, far apart, and nobody at all: every number is finite."""
     extreme = [(1, 2.0, 4.0), (10**9, 2e9, 4e9), (10**6, 1e6, 1e6), (1, 0.0, 0.0)]
-    for one in extreme:
-        for other in extreme:
-            scores = [PairScores(0, 1, *one), PairScores(1, 2, *other), PairScores(3, 4, *one)]
-            ratings = fit(6, scores, (5, 1000.0))
-            assert np.isfinite([rating.value for rating in ratings]).all()
-            assert not np.isnan([rating[:3] for rating in ratings]).any()
-            assert ratings[5].value == 1000.0
+    for one, other in product(extreme, repeat=2):
+        scores = [PairScores(0, 1, *one), PairScores(1, 2, *other), PairScores(3, 4, *one)]
+        ratings = fit(6, scores, (5, 1000.0))
+        assert np.isfinite([rating.value for rating in ratings]).all()
+        assert not np.isnan([rating[:3] for rating in ratings]).any()
+        assert ratings[5].value == 1000.0
     assert fit(0, []) == []
     assert fit(1, []) == [Estimate(1500.0, 1500.0, 1500.0)]
 
@@ -120,6 +113,10 @@ def field_of_all(labels: str, scores: list[tuple[int, float, float]]) -> Field:
     """Return the field of a round robin."""
     totals = [PairTotals(number, *one) for number, one in enumerate(scores)]
     return Field(round_robin([*labels]), totals, [*labels])
+
+
+def residuals_of(field: Field) -> pd.DataFrame:
+    return pd.DataFrame(make_residuals(field)).set_index(["bot", "opponent"])
 
 
 RING = field_of_all("abcd", [WINS, LOSES, WINS, WINS, WINS, WINS])
@@ -141,13 +138,8 @@ def test_doubt_grows_with_the_number_of_pairings() -> None:
     assert not find_beats(field_of_all("abcdefghij", [close, *[EVEN] * 44])).any()
 
 
-def test_a_cycle_is_named() -> None:
-    """From its first bot, which is named again at the end."""
+def test_a_cycle_is_named_from_its_first_bot_also_where_no_three_make_one() -> None:
     assert describe_cycle(RING) == ["a", "b", "c", "a"]
-
-
-def test_a_cycle_of_four_is_found_where_no_three_make_one() -> None:
-    """d and e met only each other."""
     pairings = [Pairing(*two) for two in ("ab", "bc", "cx", "xa", "de")]
     made = Field(pairings, [PairTotals(n, *WINS) for n in range(5)], [*"abcxde"])
     assert describe_cycle(made) == ["a", "b", "c", "x", "a"]
@@ -167,9 +159,7 @@ def test_a_ring_of_three_even_bots_is_worked_out_by_hand() -> None:
     squares of 101 and a total of 60.5 about 80.5 / 121. It is drawn to itself, with 120 pairs less
     two strengths.
     """
-    table = pd.DataFrame(make_residuals(field_of_all("abc", UNEVEN_RING))).set_index(
-        ["bot", "opponent"]
-    )
+    table = residuals_of(field_of_all("abc", UNEVEN_RING))
     own, weight = 80.5 / 121, 40.5 / 2
     seen = 101 - 4 * own * 60.5 + 4 * own**2 * 40.5
     seen /= 1 - (1 - (20 / 60.5) ** 2) / 40.5
@@ -214,7 +204,7 @@ def test_a_bot_that_loses_nearly_everything_is_no_misfit() -> None:
     """
     even, most = (100, 100.0, 150.0), (100, 194.0, 382.0)
     made = field_of_all("abcd", [even, even, (100, 200.0, 400.0), even, most, most])
-    table = pd.DataFrame(make_residuals(made)).set_index(["bot", "opponent"])
+    table = residuals_of(made)
     assert table.loc[("a", "d"), "expected"] == pytest.approx(0.979, abs=0.001)
     assert 2 < table["residual_z"].abs().max() < 2.5
     assert not find_misfits(made)
@@ -225,7 +215,7 @@ def test_what_no_other_game_tests_is_empty() -> None:
     pairings = [Pairing("a", "b"), Pairing("a", "c")]
     totals = [PairTotals(0, 30, 60.0, 120.0), PairTotals(1, 30, 1.0, 1.0)]
     chain = Field(pairings, totals, [*"abc"])
-    table = pd.DataFrame(make_residuals(chain))
+    table = residuals_of(chain)
     assert table["residual_z"].isna().all()
     assert table["residual_q"].isna().all()
     assert np.isfinite(table[["expected", "residual"]].to_numpy()).all()
@@ -235,20 +225,14 @@ def test_what_no_other_game_tests_is_empty() -> None:
 
 def test_misfits_are_named_from_the_bot_that_comes_first_the_worst_first() -> None:
     """b has scored most beyond its rating against c; d is not part of the ring."""
-    scores = [
-        UNEVEN_RING[0],
-        UNEVEN_RING[1],
-        (40, 40.0, 60.0),
-        (80, 140.0, 260.0),
-        (40, 40.0, 60.0),
-    ]
-    scores.append((40, 40.0, 60.0))
+    even = (40, 40.0, 60.0)
+    scores = [*UNEVEN_RING[:2], even, (80, 140.0, 260.0), even, even]
     totals = [PairTotals(number, *one) for number, one in enumerate(scores)]
     made = Field(round_robin([*"abcd"]), totals, [*"dcba"])
     found = find_misfits(made)
     assert found[0][:2] == ("c", "b")
     assert found[0][3] < 0
-    table = pd.DataFrame(make_residuals(made)).set_index(["bot", "opponent"])
+    table = residuals_of(made)
     assert [shares for *_, shares in found] == [table.loc[one[:2], "residual"] for one in found]
     size = [abs(table.loc[one[:2], "residual_z"]) for one in found]
     assert size == sorted(size, reverse=True)
@@ -349,7 +333,6 @@ def test_independent_pairs_are_rarely_called_dependent() -> None:
 
 
 def test_two_bots_with_dependent_pairs_have_fewer_independent_ones() -> None:
-    """Their sign test counts them as that many."""
     halves = np.repeat([4, 4, 0, 4, 4, 0, 4, 4, 4, 0], 5)
     by_score = 15, 0, 0, 0, 35
     totals = [PairTotals(0, *pair_scores(0, 1, by_score)[2:], by_score)]

@@ -1,18 +1,42 @@
-"""Ratings and intervals: an independent library, simulation, and cases by hand."""
+"""Ratings: an independent library, cases by hand, and what pairings and the scale add to errors."""
 
 from __future__ import annotations
 
 import math
-import random
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from arena.statistics.intervals import score_interval
-from arena.statistics.model import LADDER_SPREAD
-from arena.statistics.ratings import PairScores, fit_one
-from tests.statistics.plain import fit
+from arena.statistics.counts import PairTotals
+from arena.statistics.cycles import Field
+from arena.statistics.intervals import Z95, Estimate, score_interval
+from arena.statistics.model import LADDER_SPREAD, is_equal
+from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, fit_one
+from arena.tables.findings import Findings, Unbounded
+from arena.tables.summary import format_standings
+from arena.tournament.schedule import round_robin
+from bench.studies import unmet
+from bench.studies.truths import Truth, of_elo, play
+from bench.studies.unmet import PARTIALS, Partial, cover
+
+
+def fit(
+    bots: int, scores: Sequence[PairScores], anchor: tuple[int, float] | None = None
+) -> list[Estimate]:
+    """Return the rating of every bot, with 1.96 errors on each side."""
+    fitted = Fit(bots, scores)
+    scale = fitted.scale({anchor[0]: 1.0} if anchor else {})
+    elo = np.full(len(fitted.strengths), MEAN)
+    if anchor:
+        elo[fitted.groups == fitted.groups[anchor[0]]] = anchor[1]
+    elo += ELO * scale.move(fitted.strengths)
+    half = Z95 * ELO * scale.errors(fitted.full_covariance)
+    low = np.where(scale.no_low, -np.inf, elo - half)
+    high = np.where(scale.no_high, np.inf, elo + half)
+    return list(map(Estimate, elo.tolist(), low.tolist(), high.tolist()))
 
 
 def wins_of(bots: int, scores: list[PairScores]) -> npt.NDArray[np.float64]:
@@ -42,14 +66,10 @@ def test_the_fit_agrees_with_an_independent_library() -> None:
     assert [rating.value for rating in fit(4, scores)] == pytest.approx(list(elo), abs=0.01)
 
 
-def test_a_score_of_three_quarters_is_191_points() -> None:
+def test_a_score_of_three_quarters_is_191_points_about_a_mean_of_1500() -> None:
     """Elo 1978: a share of 3/4 is a lead of 400 log10(3) = 190.85 points."""
     first, second = fit(2, [PairScores(0, 1, 10**6, 1.5e6, 2.5e6)])
     assert first.value - second.value == pytest.approx(400 * math.log10(3), abs=0.01)
-
-
-def test_the_mean_is_1500() -> None:
-    """Also for unequal bots and numbers of games."""
     scores = [PairScores(0, 1, 100, 150.0, 250.0), PairScores(1, 2, 500, 900.0, 1700.0)]
     assert sum(rating.value for rating in fit(3, scores)) == pytest.approx(4500)
 
@@ -75,36 +95,23 @@ def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:
     assert best.high - best.low > 200
 
 
-def simulated(rng: random.Random, pairs: int) -> PairScores:
-    """Return pairs whose two games share their luck, so the games are not independent."""
-    scores = []
-    for _ in range(pairs):
-        luck = rng.gauss(0, 1)
-        scores.append(
-            sum(rng.random() < 1 / (1 + math.exp(-(0.3 + sign * luck))) for sign in (1, -1))
-        )
-    return PairScores(0, 1, pairs, float(sum(scores)), float(sum(s * s for s in scores)))
-
-
 def test_a_score_interval_is_wilsons_if_pairs_are_single_trials() -> None:
     """Pairs of 0 or 2 points are: Wilson 1927 for 50 of 100 is 0.404 to 0.596."""
     assert score_interval(100, 100.0, 200.0) == pytest.approx((0.404, 0.596), abs=0.001)
 
 
-def test_one_pair_never_looks_certain() -> None:
-    """Whatever its score, its interval is wider than half of the range."""
-    for total in (0.0, 1.0, 2.0):
-        low, high = score_interval(1, total, total * total)
-        assert 0 <= low <= total / 2 <= high <= 1
-        assert high - low > 0.5
+@pytest.mark.parametrize("total", [0.0, 1.0, 2.0])
+def test_the_interval_of_one_pair_is_wider_than_half_of_the_range(total: float) -> None:
+    low, high = score_interval(1, total, total * total)
+    assert 0 <= low <= total / 2 <= high <= 1
+    assert high - low > 0.5
 
 
-def test_a_pair_that_is_split_proves_no_equality() -> None:
-    """After one or twenty pairs of 1 : 1 the interval is still wide."""
-    for pairs, width in ((1, 300), (20, 30)):
-        rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
-        assert rating.value == pytest.approx(1500)
-        assert rating.high - rating.low > width
+@pytest.mark.parametrize(("pairs", "width"), [(1, 300), (20, 30)])
+def test_split_pairs_prove_no_equality(pairs: int, width: int) -> None:
+    rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
+    assert rating.value == pytest.approx(1500)
+    assert rating.high - rating.low > width
 
 
 def test_the_pair_is_the_unit_and_not_the_game() -> None:
@@ -123,13 +130,17 @@ def test_the_pair_is_the_unit_and_not_the_game() -> None:
 
 
 Z = 1.959963984540054
-ELO = 400 / math.log(10)
 NINE = PairScores(0, 1, 9, 11.0, 19.0)
 """Nine pairs with 11 of 18 points; with the prior's pair 12 of 20, and the squares sum to 21.
 
 The share is 0.6. The weight is 20 x 0.6 x 0.4 = 4.8, and the spread of the gradient
 21 - 4 x 0.6 x 12 + 4 x 0.36 x 10 = 6.6.
 """
+
+
+def span(middle: float, error: float) -> tuple[float, float]:
+    """Return the bounds of an interval."""
+    return middle - error, middle + error
 
 
 def effect(
@@ -152,24 +163,13 @@ GAP_ERROR = math.sqrt(effect(9, 1, 6.6, 4.8, 1, 2) / 4.8)
 """That of two bots with these pairs, in log odds."""
 
 
-def test_two_bots_are_rated_as_worked_out_by_hand() -> None:
+def test_two_bots_are_rated_as_worked_out_by_hand_whichever_is_named_first() -> None:
     """The gap is 400 log10(0.6 / 0.4), half of it and of its error for each."""
-    best, worst = fit(2, [NINE])
     gap, error = 400 * math.log10(1.5), Z * ELO * GAP_ERROR / 2
-    assert best[:3] == pytest.approx((1500 + gap / 2, *span(1500 + gap / 2, error)))
-    assert worst[:3] == pytest.approx((1500 - gap / 2, *span(1500 - gap / 2, error)))
-
-
-def span(middle: float, error: float) -> tuple[float, float]:
-    """Return the bounds of an interval."""
-    return middle - error, middle + error
-
-
-def test_it_does_not_matter_which_bot_is_named_first() -> None:
-    """The same nine pairs as the other bot sees them: 7 points, squares 36 - 44 + 19 = 11."""
-    best, worst = fit(2, [NINE])
-    mirrored = fit(2, [PairScores(1, 0, 9, 7.0, 11.0)])
-    assert [one[:3] for one in mirrored] == [pytest.approx(best[:3]), pytest.approx(worst[:3])]
+    by_hand = [(middle, *span(middle, error)) for middle in (1500 + gap / 2, 1500 - gap / 2)]
+    mirrored = PairScores(1, 0, 9, 7.0, 11.0)  # 7 points, squares 36 - 44 + 19
+    for scores in (NINE, mirrored):
+        assert [one[:3] for one in fit(2, [scores])] == [pytest.approx(one) for one in by_hand]
 
 
 def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
@@ -257,3 +257,252 @@ def test_one_bot_against_few_opponents_is_not_rated_as_against_all() -> None:
     rating = fit_one([1500] * 4, scores)
     assert rating.value == pytest.approx(1500)
     assert rating.high - 1500 == pytest.approx(Z * 100 / math.sqrt(3), rel=0.1)
+
+
+def luck(bot: int, opponent: int, pairs: int, share: float = 0.5) -> PairScores:
+    """Return pairs in which nobody won both games more often than luck has it."""
+    total = 2 * pairs * share
+    return PairScores(bot, opponent, pairs, total, total**2 / pairs + pairs * 0.5)
+
+
+def test_a_misfit_with_many_pairs_does_not_outweigh_the_others_where_the_spread_is_known() -> None:
+    """Bot 0 beats 1 in many pairs, and is even with all others in some."""
+    others = [luck(0, other, 500) for other in range(2, 12)]
+    others += [luck(*two, 500) for two in combinations(range(1, 12), 2)]
+    scores = [luck(0, 1, 100_000, 0.6), *others]
+    equal = Fit(12, [*others, luck(0, 1, 500, 0.6)]).strengths
+    fits = Fit(12, scores), Fit(12, scores, known_spread=38.0)
+    plain, known = (abs(float((one.strengths - equal)[0])) for one in fits)
+    assert known < plain / 3
+
+
+def test_with_a_known_spread_of_0_all_pairs_weigh_the_same() -> None:
+    scores = [luck(0, 1, 40, 0.6), luck(1, 2, 900, 0.45), luck(0, 2, 200)]
+    plain, known = Fit(3, scores), Fit(3, scores, known_spread=0.0)
+    assert np.allclose(plain.strengths, known.strengths, atol=1e-9)
+    assert np.allclose(plain.covariance, known.covariance, rtol=1e-6)
+
+
+def test_the_error_never_falls_below_what_few_opponents_leave_open() -> None:
+    """A bot with one opponent of eleven has the spread in its rating, whatever it plays."""
+    field = [luck(*two, 500) for two in combinations(range(1, 12), 2)]
+    errors = []
+    for pairs in (100, 1_000_000):
+        fit = Fit(12, [luck(0, 1, pairs), *field], known_spread=38.0)
+        scale = fit.scale()
+        errors.append(ELO * float(scale.errors(fit.full_covariance)[0]))
+    assert errors[0] > errors[1] > 30
+
+
+@pytest.mark.slow
+def test_intervals_cover_where_results_spread_about_the_elo_by_what_is_known() -> None:
+    """Bot 0 meets half of twenty bots, in pairings of very different sizes."""
+    rng = np.random.default_rng(20261124)
+    covered, runs, bots, spread = 0, 200, 20, 60.0
+    for _ in range(runs):
+        beyond = np.triu(rng.normal(0, spread / ELO, (bots, bots)), 1)
+        beyond -= beyond.T
+        scores = []
+        for bot in range(bots):
+            for other in range(bot + 1, bots):
+                if bot or other <= bots // 2:
+                    pairs = int(rng.choice([100, 1000])) if bot == 0 else 400
+                    share = 1 / (1 + np.exp(-beyond[bot, other]))
+                    won = rng.binomial(1, share, (2, pairs)).sum(axis=0)
+                    scores.append(
+                        PairScores(bot, other, pairs, float(won.sum()), float((won**2).sum()))
+                    )
+        truth = float(beyond[0].sum() / bots)
+        fit = Fit(bots, scores, known_spread=spread)
+        half = 1.96 * float(np.sqrt(fit.full_covariance[0, 0]))
+        covered += abs(float(fit.strengths[0]) - truth) < half
+    assert covered >= 0.91 * runs
+
+
+def even(*pairings: tuple[int, int], pairs: int = 40) -> Fit:
+    """Return the fit of these pairings, all of them even."""
+    bots = 1 + max(max(two) for two in pairings)
+    return Fit(bots, [PairScores(*two, pairs, pairs, 1.5 * pairs) for two in pairings])
+
+
+@pytest.mark.parametrize("bots", [2, 4])
+def test_where_all_met_alike_the_errors_are_those_of_luck(bots: int) -> None:
+    fit = even(*combinations(range(bots), 2))
+    assert is_equal(fit.model)
+    assert np.array_equal(fit.full_covariance, fit.covariance)
+
+
+def test_with_all_pairings_missing_the_rest_is_that_of_the_ladder() -> None:
+    """A chain of three: the gap of its ends differs from that in a round robin by thirds.
+
+    In a round robin it is 2/3 of the pairing of the ends and 1/3 of each other one, in the chain
+    the sum of the two others: so 2/3 of all three pairings are not the same.
+    """
+    fit = even((0, 1), (1, 2))
+    assert fit.spread.freedom == 0
+    assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
+    assert not fit.spread.is_measured
+    rest = fit.full_errors[0, 2] ** 2 - fit.gap_errors[0, 2] ** 2
+    assert rest == pytest.approx(3 * (2 / 3) ** 2 * fit.spread.variance, rel=1e-6)
+
+
+def test_a_measured_spread_counts_with_caution() -> None:
+    """Larger values weigh more: else leads of small gauntlets were missed in 11 % of runs."""
+    rng = np.random.default_rng(9)
+    for panel, caution in ((1, 1.0), (4, 1.3)):
+        truth = Truth(of_elo(rng.normal(scale=50, size=4 + panel), 60, rng))
+        spread = play(truth, 60, rng, range(4, 4 + panel)).fit().spread
+        assert (spread.freedom >= 3) == (panel == 4)
+        assert np.mean(spread.thirds) / spread.variance == pytest.approx(caution, abs=0.15)
+
+
+def test_pairings_of_unequal_numbers_of_pairs_are_no_equal_round_robin() -> None:
+    """Unless each of them counts the same, as in a run that chooses its pairs."""
+    scores = [PairScores(a, b, 10 + 90 * a, 10 + 90 * a, 200) for a, b in combinations(range(3), 2)]
+    plain, fair = Fit(3, scores), Fit(3, scores, even=True)
+    assert not is_equal(plain.model)
+    assert is_equal(fair.model)
+    assert plain.full_errors[0, 1] > plain.gap_errors[0, 1]
+    assert np.array_equal(fair.full_errors, fair.gap_errors, equal_nan=True)
+
+
+def test_bots_without_games_have_no_spread_to_speak_of() -> None:
+    for fit in (Fit(0, []), Fit(1, []), Fit(4, [PairScores(0, 1, 9, 9.0, 14.0)])):
+        assert np.isfinite(fit.full_covariance).all()
+        assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
+
+
+def check(partial: Partial, spread: float, runs: int) -> None:
+    """See that intervals hold the truth, and that the spread is about the true one."""
+    found = cover(partial, spread, runs)
+    assert found.whole > 0.95 - 0.05 - 0.3 / runs**0.5
+    assert abs(found.spread - spread) < 15
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_elo_of_a_round_robin_that_was_not_played() -> None:
+    """Eight bots that meet four others, in 20 runs; by luck alone three of ten did not."""
+    assert cover(PARTIALS[1], 38.0, 20).luck < 0.82
+    check(PARTIALS[1], 38.0, 20)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("spread", unmet.SPREADS)
+@pytest.mark.parametrize("partial", PARTIALS, ids=lambda partial: partial.name)
+def test_intervals_cover_where_not_all_bots_meet(partial: Partial, spread: float) -> None:
+    """200 runs each (bench/STUDIES.md has 400)."""
+    check(partial, spread, 200)
+
+
+PAIRS_PLAYED = 20
+LEVEL = dict.fromkeys(combinations("abc", 2), 20.0)
+"""The points of the first bot of 40; the others of these are even."""
+
+
+def field_of(
+    points: dict[tuple[str, str], float], anchor: tuple[str, float] | None = None
+) -> Field:
+    """Return the field of a round robin in which the first of two bots has so many points of 40."""
+    labels = sorted({label for two in points for label in two})
+    pairings = round_robin(labels)
+    totals = [
+        PairTotals(number, PAIRS_PLAYED, points[two], points[two] ** 2 / PAIRS_PLAYED)
+        for number, two in enumerate(pairings)
+    ]
+    return Field(pairings, totals, labels, anchors={anchor[0]: (anchor[1], 0.0)} if anchor else {})
+
+
+def beats(*two: str, points: float = 40.0) -> dict[tuple[str, str], float]:
+    """Return what one bot scores against others that come before or after it."""
+    one, others = two
+    return {
+        (min(one, other), max(one, other)): points if one < other else 40.0 - points
+        for other in others
+    }
+
+
+@pytest.mark.parametrize("points", [40.0, 0.0])
+def test_a_bot_that_wins_or_loses_everything_is_not_in_the_mean(points: float) -> None:
+    """The others have the ratings of a run without it, nearly; it has one end."""
+    field = field_of(LEVEL | beats("x", "abc", points=points))
+    found = field.ratings
+    assert [round(found[label].value) for label in "abc"] == [1500] * 3
+    assert math.isinf(found["x"].high) == (points == 40)
+    assert math.isinf(found["x"].low) == (points == 0)
+    alone = field_of(LEVEL).ratings
+    for label in "abc":
+        assert found[label][:3] == pytest.approx(alone[label][:3], abs=3)
+    ((label, record, low, high),) = field.unbounded()
+    assert (label, record) == ("x", "unbeaten" if points else "winless")
+    assert (low is None, high is None) == (points == 0, points == 40)
+
+
+@pytest.mark.parametrize(
+    ("points", "records"),
+    [
+        (40.0, [("x", "unbeaten"), ("y", "unbeaten by the rest")]),
+        (0.0, [("x", "winless"), ("y", "winless against the rest")]),
+    ],
+)
+def test_who_loses_only_to_an_unbeaten_bot_or_wins_only_so_has_no_such_end_either(
+    points: float, records: list[tuple[str, str]]
+) -> None:
+    field = field_of(LEVEL | beats("x", "abcy", points=points) | beats("y", "abc", points=points))
+    assert [one[:2] for one in field.unbounded()] == records
+    assert sum(field.ratings[label].value for label in "abc") == pytest.approx(4500)
+
+
+def test_two_bots_that_nobody_else_scores_against_are_both_unbeaten_by_the_rest() -> None:
+    """Although both have lost games: to each other."""
+    field = field_of(LEVEL | beats("x", "abc") | beats("y", "abc") | beats("x", "y", points=25.0))
+    assert {one[1] for one in field.unbounded()} == {"unbeaten by the rest"}
+    assert sum(field.ratings[label].value for label in "abc") == pytest.approx(4500)
+
+
+def test_of_two_bots_the_mean_is_that_of_both() -> None:
+    one, two = field_of({("a", "b"): 40.0}).ratings.values()
+    assert one.value + two.value == pytest.approx(3000)
+    assert (one.high, two.low) == (math.inf, -math.inf)
+    even = field_of({("a", "b"): 20.0})
+    assert not [*even.unbounded()]
+
+
+def test_an_anchor_is_the_scale_whatever_it_has_won() -> None:
+    """Of an anchor that loses everything the others are unbeaten; it has its Elo."""
+    points = LEVEL | beats("x", "abc", points=0.0)
+    for anchor, unbounded in (("a", {"x"}), ("x", {"a", "b", "c"})):
+        field = field_of(points, (anchor, 1000.0))
+        assert field.ratings[anchor] == Estimate(1000.0, 1000.0, 1000.0)
+        assert {one[0] for one in field.unbounded()} == unbounded
+
+
+def test_a_bot_that_wins_all_in_one_group_is_not_in_its_mean() -> None:
+    scores = [PairScores(*two, 9, 9.0, 9.0) for two in ((0, 1), (1, 2), (0, 2), (3, 4))]
+    scores += [PairScores(5, bot, 9, 18.0, 36.0) for bot in (3, 4)]
+    fit = Fit(6, scores)
+    scale = fit.scale()
+    assert scale.no_high.tolist() == [False] * 5 + [True]
+    assert scale.weights[5].tolist() == [0, 0, 0, 0.5, 0.5, 0]
+    assert scale.weights[0].tolist() == [1 / 3] * 3 + [0] * 3
+    assert scale.move(np.ones(6)).tolist() == pytest.approx([0.0] * 6)
+
+
+def test_a_bot_that_is_hardly_ever_beaten_is_not_in_the_mean() -> None:
+    """It has both ends, but its error would be in the ratings of all others."""
+    points = dict.fromkeys(combinations("abcdef", 2), 20.0)
+    field = field_of(points | beats("x", "abcde") | beats("x", "f", points=39.5))
+    scale = field.fit.scale()
+    assert scale.weights[0].round(3).tolist() == [*[0.167] * 6, 0]
+    assert not scale.no_high.any()
+    assert (field_of(points).fit.scale().weights == 1 / 6).all()
+
+
+def test_an_unbounded_rating_is_marked_where_it_is_printed() -> None:
+    row = {"rank": 1, "bot": "x", "elo": 2380.0, "elo_low": 2040.0, "elo_high": None, "games": 9}
+    row |= dict.fromkeys(("score", "city_wins", "points_wins", "tiebreak_wins", "forfeits"), 0)
+    _, line = format_standings([row | {"group": "a"}])
+    assert line[25:45] == "       at least 2040"
+    named = [Unbounded(f"bot{number}", "winless", None, 900.0) for number in range(6)]
+    lines = [*Findings(None, True, None, [], 0, [], [], unbounded=named).lines()]
+    assert lines[0] == "bot0 is winless: its Elo is at most 900"
+    assert lines[-1].startswith("and 2 more bots")

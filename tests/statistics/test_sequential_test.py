@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.sequential_test import (
     DIFFERENCES,
     PAIR_SCORES,
@@ -109,7 +110,6 @@ def test_two_values_have_the_ratio_of_a_coin() -> None:
 def test_counts_of_one_kind_have_a_finite_ratio_of_the_right_sign(
     values: Sequence[float], pairs: int, place: int
 ) -> None:
-    """All won, all lost, all drawn: also in one pair and in ten million."""
     counts = [0] * len(values)
     counts[place] = pairs
     middle = (values[0] + values[-1]) / 2
@@ -119,9 +119,7 @@ def test_counts_of_one_kind_have_a_finite_ratio_of_the_right_sign(
     likely = likeliest(counts, values, middle + 0.03)
     assert min(likely) > 0
     assert math.fsum(likely) == pytest.approx(1, abs=1e-5)
-    assert math.fsum(map(math.prod, zip(likely, values, strict=True))) == pytest.approx(
-        middle + 0.03, abs=1e-5
-    )
+    assert np.dot(likely, values) == pytest.approx(middle + 0.03, abs=1e-5)
 
 
 def test_the_ratio_turns_round_with_the_hypotheses() -> None:
@@ -142,6 +140,7 @@ def test_one_more_pair_keeps_the_moments_from_the_ends() -> None:
     """Three pairs won and half a pair each: mean 7/4, variance (3.5/16 + 0.5*49/16)/4 = 7/16."""
     assert moments((0, 0, 0, 0, 3), PAIR_SCORES) == (1.75, 0.4375)
     assert moments((0, 0, 0, 0, 0), PAIR_SCORES) == (1.0, 1.0)
+    assert moments((1, 0, 10, 0, 5), PAIR_SCORES).mean == pytest.approx(21 / 17)
 
 
 def test_the_looks_of_an_estimate_grow_with_what_was_played() -> None:
@@ -165,9 +164,8 @@ def test_the_likely_time_is_that_of_a_walk() -> None:
     assert expected == pytest.approx(float(outside.argmax(axis=1).mean()), rel=0.1)
     assert likely_left((0, 0, 0, 0, 999), PAIR_SCORES, 1.0, mean1, ends) == 0
     even = (30, 0, 40, 0, 30)  # without a drift it is the product of the distances
-    assert likely_left(even, PAIR_SCORES, 0.95, 1.05, ends) == pytest.approx(
-        2.944439**2 / (0.01 / moments(even, PAIR_SCORES).variance), rel=1e-4
-    )
+    left = 2.944439**2 / (0.01 / moments(even, PAIR_SCORES).variance)
+    assert likely_left(even, PAIR_SCORES, 0.95, 1.05, ends) == pytest.approx(left, rel=1e-4)
 
 
 ENDS = bounds(0.05, 0.05)
@@ -201,38 +199,29 @@ def test_the_estimates_are_quantiles_of_simulated_tests(position: float, steps: 
     assert shares[0] == pytest.approx(0.025, abs=0.004)
 
 
-def test_one_look_gives_the_plain_interval() -> None:
-    """Nothing was chosen: the mean of 17 pairs is 21/17, and so on with 1.96 standard errors."""
-    counts = (1, 0, 10, 0, 5)
-    seen = moments(counts, PAIR_SCORES)
-    assert seen.mean == pytest.approx(21 / 17)
-    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.001, [16], ENDS)
-    error = 1.959964 * math.sqrt(seen.variance / 16)
-    expected = (seen.mean, seen.mean - error, seen.mean + error)
-    assert estimate[:3] == pytest.approx(expected, abs=1e-3)
+@pytest.mark.parametrize(
+    ("counts", "mean1", "at", "close"),
+    [
+        ((1, 0, 10, 0, 5), 1.001, [16], 1e-3),  # one look: nothing was chosen
+        ((0, 0, 18, 0, 86), 2 * share_of(10), looks(104), 0.01),  # a large lead, soon sure
+    ],
+)
+def test_the_interval_is_the_plain_one_after_one_look_or_with_a_large_lead(
+    counts: ScoreCounts, mean1: float, at: list[int], close: float
+) -> None:
+    mean, variance = moments(counts, PAIR_SCORES)
+    error = 1.959964 * math.sqrt(variance / sum(counts))
+    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, mean1, at, ENDS)
+    assert estimate[:3] == pytest.approx((mean, mean - error, mean + error), abs=close)
 
 
-WON = (60, 3, 333, 4, 100)
-"""500 pairs with a mean of 1.081."""
-
-
-def test_the_estimate_after_an_early_win_is_nearer_to_nothing_than_the_mean() -> None:
-    """The test stopped because it was ahead; and the other way round."""
-    won = estimate_mean(WON, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
-    assert won.low < won.value < moments(WON, PAIR_SCORES).mean - 0.003 < won.high
-    counts = (85, 3, 332, 4, 76)
-    lost = estimate_mean(counts, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
-    assert lost.low < moments(counts, PAIR_SCORES).mean + 0.003 < lost.value < lost.high
-
-
-def test_a_large_lead_is_not_made_small() -> None:
-    """104 pairs with a mean of 1.83, which is what a test of 10 points needs for its verdict."""
-    counts = (0, 0, 18, 0, 86)
-    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 2 * share_of(10), looks(104), ENDS)
-    seen = moments(counts, PAIR_SCORES)
-    error = 1.959964 * math.sqrt(seen.variance / 104)
-    expected = (seen.mean, seen.mean - error, seen.mean + error)
-    assert estimate[:3] == pytest.approx(expected, abs=0.01)
+def test_the_estimate_after_an_early_end_is_nearer_to_nothing_than_the_mean() -> None:
+    for counts, side in (((60, 3, 333, 4, 100), 1), ((85, 3, 332, 4, 76), -1)):
+        found = estimate_mean(counts, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
+        assert found.low < found.value < found.high
+        mean = moments(counts, PAIR_SCORES).mean
+        assert side * found.value < side * mean - 0.003
+        assert found.low < mean - side * 0.003 < found.high
 
 
 @pytest.mark.parametrize(
@@ -249,7 +238,6 @@ def test_a_large_lead_is_not_made_small() -> None:
     ],
 )
 def test_odd_data_have_finite_estimates(counts: tuple[int, ...], mean1: float) -> None:
-    """In order, whatever was observed."""
     estimate = estimate_mean(counts, PAIR_SCORES, 1.0, mean1, looks(sum(counts)), ENDS)
     assert all(map(math.isfinite, estimate[:3]))
     assert estimate.low < estimate.value < estimate.high
@@ -288,7 +276,6 @@ def check_coverage(covered: Coverage, setup: Setup, runs: int) -> None:
     ids=str,
 )
 def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
-    """The fast form: 120 runs with 60 Elo points."""
     tests = play_tests(setup, runs=120)
     check_errors(setup, share_better(tests), share_not_better(tests), 120)
     check_coverage(coverage(tests, setup), setup, 120)
@@ -358,7 +345,6 @@ def test_verdicts_are_wrong_as_rarely_as_asked_for(setup: Setup) -> None:
 @pytest.mark.study
 @pytest.mark.parametrize("setup", DIFFERENCE_SETUPS, ids=str)
 def test_differences_by_deal_are_judged_as_well(setup: Setup) -> None:
-    """Two versions against three opponents of different strength."""
     tests = play_differences(setup)
     check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
     check_coverage(coverage(tests, setup), setup, len(tests))

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from math import inf, nan
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -30,43 +31,29 @@ def game(pair: int, seat: int, winner: int | None, fault: Fault | None = None) -
     return GameResult(pair, seat, winner, win_type, 1, 0, 10, fault, "")
 
 
-GAMES = [
-    *(game(0, 0, 0), game(0, 1, 1)),  # seat 0 wins both
-    *(game(1, 0, 0), game(1, 1, 0)),  # the first bot wins both: one each
-    *(game(2, 0, None), game(2, 1, 1)),  # a draw, and a win of seat 0
-    *(game(3, 0, 1), game(3, 1, None)),  # a loss of seat 0, and a draw
-    *(game(4, 0, 0, Fault("illegal", "no")), game(4, 1, 1)),  # not both were played to their end
-]
-
-
-def test_the_scores_of_seat_0_are_counted_by_pairs() -> None:
-    """2, 1, 3/2 and 1/2 in the four pairs without a forfeit."""
+def test_the_scores_of_seat_0_are_counted_by_pairs_without_a_forfeit() -> None:
+    games = [
+        *(game(0, 0, 0), game(0, 1, 1)),  # seat 0 wins both
+        *(game(1, 0, 0), game(1, 1, 0)),  # the first bot wins both: one each
+        *(game(2, 0, None), game(2, 1, 1)),  # a draw, and a win of seat 0
+        *(game(3, 0, 1), game(3, 1, None)),  # a loss of seat 0, and a draw
+        *(game(4, 0, 0, Fault("illegal", "no")), game(4, 1, 1)),  # not both were played
+    ]
     store = Store(None)
-    store.add(Played(Chunk(0, 0, 5), GAMES, {}, 0.0))
-    assert store.count().seats == (4, 5.0, 4 + 1 + 2.25 + 0.25)
+    store.add(Played(Chunk(0, 0, 5), games, {}, 0.0))
+    assert store.count().seats == (4, 2 + 1 + 1.5 + 0.5, 4 + 1 + 2.25 + 0.25)
 
 
-def test_the_advantage_is_a_share_and_elo_points() -> None:
-    """Of 40 pairs seat 0 scores 50 points: 62.5 %, 400 log10(5/3) Elo; the pair is the unit."""
+def test_the_advantage_of_a_seat_is_a_share_and_elo_points_with_the_pair_as_the_unit() -> None:
     found = seat_advantage(40, 50.0, 75.0)
-    assert found
     low, high = score_interval(40, 50.0, 75.0)
-    assert (found.pairs, found.share) == (40, 0.625)
-    assert (found.low, found.high) == (round(low, 4), round(high, 4))
-    assert found.elo == pytest.approx(400 * math.log10(5 / 3), abs=0.05)
-    assert found.elo_low == pytest.approx(400 * math.log10(low / (1 - low)), abs=0.05)
-    assert found.elo_high == pytest.approx(400 * math.log10(high / (1 - high)), abs=0.05)
-
-
-def test_what_cannot_be_said_is_none() -> None:
-    """No pair; and all games won by seat 0, which no Elo explains."""
+    assert found[:4] == (40, 0.625, round(low, 4), round(high, 4))
+    elos = [400 * math.log10(share / (1 - share)) for share in (0.625, low, high)]
+    assert [found.elo, found.elo_low, found.elo_high] == pytest.approx(elos, abs=0.05)
     assert seat_advantage(0, 0.0, 0.0) is None
-    found = seat_advantage(3, 6.0, 12.0)
-    assert found
-    assert (found.share, found.high) == (1.0, 1.0)
-    assert (found.elo, found.elo_high) == (None, None)
-    assert found.elo_low is not None
-    assert found.elo_low < 150
+    won = seat_advantage(3, 6.0, 12.0)  # all of them, which no Elo explains
+    assert (won.share, won.high, won.elo, won.elo_high) == (1.0, 1.0, None, None)
+    assert won.elo_low < 150
 
 
 @pytest.mark.parametrize(
@@ -80,8 +67,11 @@ def test_what_cannot_be_said_is_none() -> None:
     ],
 )
 def test_an_estimate_is_written_with_what_is_known_of_it(found: Estimate, text: str) -> None:
-    """Both ends, or the one that there is with its level, or nothing."""
     assert write_estimate(found, "+.0f", " Elo") == text
+
+
+def test_an_end_that_is_not_finite_is_written_as_none() -> None:
+    assert {write_ends(3.0, end) for end in (None, nan, inf)} == {"at least 3"}
 
 
 @given(st.floats(0, 1))
@@ -101,11 +91,6 @@ def test_a_lead_that_is_surely_above_0_is_not_written_as_0(low: float, more: flo
     assert (float(ends.partition("..")[0]) > 0) == (round(low, 2) > 0)
 
 
-def test_an_end_that_is_not_finite_is_none() -> None:
-    """Whoever has it: a table has None or nan, an estimate an infinity."""
-    assert {write_ends(3.0, end) for end in (None, nan, inf)} == {"at least 3"}
-
-
 def test_log_odds_and_chances_are_those_of_scipy() -> None:
     """Also where a chance is too small for a float, without a warning."""
     odds = np.concatenate([np.linspace(-40, 40, 1001), [-1e9, -800, 800, 1e9]])
@@ -116,7 +101,6 @@ def test_log_odds_and_chances_are_those_of_scipy() -> None:
 
 
 def test_the_normal_distribution_is_that_of_scipy() -> None:
-    """In both tails, for any shape, and for what is no number."""
     values = np.linspace(-37, 37, 1002).reshape(2, 3, 167)
     assert normal_below(values) == pytest.approx(scipy.special.ndtr(values), rel=1e-12)
     assert normal_below(-math.inf) == 0
@@ -148,22 +132,15 @@ FUNCTIONS: dict[str, tuple[Callable[[float], float], float, float]] = {
 
 
 @pytest.mark.parametrize(("function", "low", "high"), FUNCTIONS.values(), ids=FUNCTIONS)
-def test_a_root_is_that_of_scipy(
+def test_a_root_is_that_of_scipy_in_few_more_calls(
     function: Callable[[float], float], low: float, high: float
 ) -> None:
-    """And it is found in few more calls."""
-    calls = 0
-
-    def counted(place: float) -> float:
-        nonlocal calls
-        calls += 1
-        return function(place)
-
     expected, report = scipy.optimize.brentq(
         function, low, high, xtol=1e-10, maxiter=999, full_output=True
     )
+    counted = Mock(side_effect=function)
     assert find_root(counted, low, high, 1e-10) == pytest.approx(expected, abs=3e-10)
-    assert calls <= report.function_calls + 5
+    assert counted.call_count <= report.function_calls + 5
 
 
 def test_groups_and_cycles_are_those_of_scipy() -> None:

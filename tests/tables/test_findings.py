@@ -14,11 +14,9 @@ from arena.tables.findings import CityShare, Findings, Misfit, SeatAdvantage, de
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
 MISFIT = Misfit("uniform", "denier", 0.157, 0.067)
-LONG = "a bot with a very long name indeed"
 
 
 def test_nothing_is_said_where_there_is_nothing_to_say() -> None:
-    """No line, no warning."""
     assert [*NOTHING.lines()] == NOTHING.warnings() == []
 
 
@@ -34,26 +32,20 @@ def test_each_finding_is_a_line() -> None:
 
 
 def test_no_line_is_wider_than_80_columns() -> None:
-    """Whatever the bots are called."""
-    misfit = Misfit(LONG, LONG, 1.0, 0.999)
-    found = replace(NOTHING, tested=499_500, misfits=[misfit] * 9, cycle=[LONG] * 6)
+    long = "a bot with a very long name indeed"
+    misfits = [Misfit(long, long, 1.0, 0.999)] * 9
+    found = replace(NOTHING, tested=499_500, misfits=misfits, cycle=[long] * 6)
     assert max(map(len, found.lines())) <= 80
 
 
-def test_an_advantage_without_bounds_in_elo_is_a_share() -> None:
-    """Where seat 0 has won every game."""
+def test_where_seat_0_has_won_every_game_its_advantage_is_a_share() -> None:
     found = replace(NOTHING, seat=SeatAdvantage(3, 1.0, 0.6, 1.0, None, 104.2, None))
     assert [*found.lines()] == ["seat 0 scores 100.0 % (60.0..100.0)"]
 
 
 def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
-    """An anchor that is not rated; groups that never met, of which some are named."""
-    found = replace(
-        NOTHING,
-        anchors={"x": (1239.0, 0.0)},
-        unanchored=["x"],
-        groups=[[one, "z"] for one in "abcde"],
-    )
+    groups = [[one, "z"] for one in "abcde"]
+    found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, unanchored=["x"], groups=groups)
     assert found.warnings() == [
         "anchor: x is not rated; the mean is 1500",
         "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c and "
@@ -62,22 +54,20 @@ def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
     assert replace(found, unanchored=[], groups=[]).warnings() == []
 
 
-def test_they_are_data_for_json() -> None:
-    """A finding that there is not is null or an empty list."""
+def test_findings_are_data_for_json_with_null_or_an_empty_list_for_none() -> None:
     found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, seat=SEAT, misfits=[MISFIT])
     document = json.loads(json.dumps(found.document()))
     assert document["anchor"] == {"bot": "x", "elo": 1239.0}
     assert document["seat_advantage"]["elo_low"] == 1.4
-    assert document["misfits"] == [
-        {"bot": "uniform", "opponent": "denier", "score": 0.157, "expected": 0.067}
-    ]
-    assert NOTHING.document() == {
-        **{"anchor": None, "seat_advantage": None, "misfits": [], "cycle": []},
-        **{"unbounded": [], "spread": None},
-    }
+    (misfit,) = document["misfits"]
+    assert misfit == {"bot": "uniform", "opponent": "denier", "score": 0.157, "expected": 0.067}
+    empty = {"misfits": [], "cycle": [], "unbounded": []}
+    assert NOTHING.document() == {"anchor": None, "seat_advantage": None, "spread": None, **empty}
 
 
 Ends: TypeAlias = tuple[float, float, float]
+REAL = "City is a real way to win: it made 10 % of the wins of ann"
+OPEN = "Whether City is a real way to win is open: it made"
 
 
 @pytest.mark.parametrize(
@@ -86,14 +76,12 @@ Ends: TypeAlias = tuple[float, float, float]
         (
             (0.1, 0.06, 0.14),
             (0.05, 0.01, 0.09),
-            "City is a real way to win: it made 10 % of the wins of ann, "
-            "surely a larger share than of those of cid",
+            f"{REAL}, surely a larger share than of those of cid",
         ),
         (
             (0.1, 0.05, 0.14),
             (-0.05, -0.09, 0.0),
-            "City is a real way to win: it made 10 % of the wins of ann; "
-            "the share of cid is not told apart from that",
+            f"{REAL}; the share of cid is not told apart from that",
         ),
         (
             (0.004, 0.001, 0.049),
@@ -101,24 +89,14 @@ Ends: TypeAlias = tuple[float, float, float]
             "City is a rare way to win: it made 0.4 % of the wins of ann, "
             "surely a smaller share than of those of cid",
         ),
-        (
-            (0.1, 0.04, 0.14),
-            None,
-            "Whether City is a real way to win is open: it made 10 % of the wins of ann",
-        ),
-        ((0.0, 0.0, 0.01), None, "City is a rare way to win: it made none of 6,000 wins"),
-        (
-            (0.0, 0.0, 0.2),
-            None,
-            "Whether City is a real way to win is open: it made none of 6,000 wins",
-        ),
+        ((0.1, 0.04, 0.14), (), f"{OPEN} 10 % of the wins of ann"),
+        ((0.0, 0.0, 0.01), (), "City is a rare way to win: it made none of 6,000 wins"),
+        ((0.0, 0.0, 0.2), (), f"{OPEN} none of 6,000 wins"),
     ],
 )
 def test_city_is_called_real_as_far_as_the_intervals_say(
-    top: Ends, gap: Ends | None, said: str
+    top: Ends, gap: Ends | tuple[()], said: str
 ) -> None:
     """By the share of the strongest third, and by the difference of the weakest one."""
-    found = CityShare(
-        6000, round(6000 * top[0]), Estimate(*top), Estimate(*gap) if gap else Estimate()
-    )
+    found = CityShare(6000, round(6000 * top[0]), Estimate(*top), Estimate(*gap))
     assert describe_city(found, ["ann", "bob", "cid"]) == said

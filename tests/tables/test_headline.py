@@ -40,8 +40,8 @@ def headline_of(met: Met, challenger: str | None = None) -> Headline:
     return find_headline(field_of(met), challenger=challenger)
 
 
-def says(met: Met) -> str:
-    return " ".join(headline_of(met).sentences())
+def sentences(met: Met) -> list[str]:
+    return [*headline_of(met).sentences()]
 
 
 def times(five: Sequence[int], factor: float) -> tuple[int, int, int, int, int]:
@@ -51,25 +51,22 @@ def times(five: Sequence[int], factor: float) -> tuple[int, int, int, int, int]:
 
 def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     """As it is apart, probable or open; the probability is never said to be 1."""
-    said, lead = headline_of({("a", "b"): UP}).sentences()
+    said, lead = sentences({("a", "b"): UP})
     assert said == "a is stronger than b."
     assert lead.startswith("a leads b by +186 Elo (")
     assert lead.endswith("..246), probability above 99.9 %.")
-    said, lead, *more = headline_of({("a", "b"): (2, 0, 20, 0, 9)}).sentences()
+    said, lead = sentences({("a", "b"): (2, 0, 20, 0, 9)})  # 1 to over 100 times as many games
     assert said == "a is probably stronger than b, but not surely."
     assert lead.startswith("a leads b by +77 Elo (")
-    assert not more  # from 1 to more than 100 times as many games
-    said, lead, *more = headline_of({("a", "b"): EVEN}).sentences()
+    said, lead, *more = sentences({("a", "b"): EVEN})
     assert said == "b and a are not told apart."
-    assert all(one.endswith(" times as many games to tell these two apart.") for one in more)
     assert lead.startswith("b leads a by +4 Elo (-")
+    assert all(one.endswith(" times as many games to tell these two apart.") for one in more)
 
 
 def test_the_strongest_of_three_leads_all_others() -> None:
-    """The lead is that over the next one, and the neighbours are counted."""
     met: Met = {("a", "b"): UP, ("a", "c"): UP, ("b", "c"): EVEN}
     found = headline_of(met)
-    assert found.top
     assert (found.order[0], found.top.apart, [*found.apart]) == ("a", True, [True, False])
     first, second, third = found.sentences()
     lead = write_lead(Estimate(*found.top.verdict[:3]))
@@ -79,10 +76,8 @@ def test_the_strongest_of_three_leads_all_others() -> None:
 
 
 def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
-    """Those that may be it are named, and those that are surely weaker are not."""
     met: Met = {("a", "b"): EVEN, ("a", "c"): UP, ("b", "c"): UP}
     found = headline_of(met)
-    assert found.top
     assert (found.order[0], found.top.rivals) == ("b", ["a"])
     said = [*found.sentences()]
     chance = f"{100 * round(found.top.chance, 3):.1f} %"
@@ -112,50 +107,40 @@ def test_a_bot_that_is_hardly_ever_the_strongest_is_no_rival() -> None:
     close = (20, 0, 50, 0, 29)
     met: Met = {("a", "b"): EVEN, ("a", "c"): close, ("b", "c"): close}
     found = headline_of(met | {("d", other): UP[::-1] for other in "abc"})
-    assert found.top
     assert found.top.rivals[0] == "a"
     assert "d" not in found.top.rivals
 
 
-def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
-    """And is apart after six pairs."""
-    for pairs, said in (
-        (4, "a is probably stronger than b, but not surely. a leads b by at least"),
-        (6, "a is stronger than b. a leads b by at least"),
-    ):
-        found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})
-        assert found.top
-        assert found.top.verdict.high == math.inf
-        assert " ".join(found.sentences()).startswith(said)
-
-
-def test_groups_that_never_met_have_no_strongest_bot() -> None:
-    """They are named by their first bots."""
-    said = says({("a", "b"): UP, ("d", "c"): UP[::-1]})
-    assert said == "2 groups of bots never met, those of a and c: nobody is the strongest of all."
-
-
 @pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        ([], "No bot can be judged, so nobody is called the stronger one."),
-        (["a"], "Only a can be judged, so nobody is called the stronger one."),
-    ],
+    ("pairs", "said"),
+    [(4, "a is probably stronger than b, but not surely."), (6, "a is stronger than b.")],
 )
-def test_one_bot_and_none_are_not_compared(labels: list[str], said: str) -> None:
-    """Nothing is said of who is stronger."""
-    field = Field([], [], labels)
-    assert [*find_headline(field).sentences()] == [said]
+def test_an_unbeaten_bot_has_a_lead_without_an_upper_end_and_is_apart_after_six_pairs(
+    pairs: int, said: str
+) -> None:
+    found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})
+    assert found.top.verdict.high == math.inf
+    assert " ".join(found.sentences()).startswith(f"{said} a leads b by at least")
+
+
+def test_groups_that_never_met_have_no_strongest_bot_and_are_named_by_their_first_ones() -> None:
+    assert sentences({("a", "b"): UP, ("d", "c"): UP[::-1]}) == [
+        "2 groups of bots never met, those of a and c: nobody is the strongest of all."
+    ]
+
+
+@pytest.mark.parametrize(("labels", "who"), [([], "No bot"), (["a"], "Only a")])
+def test_one_bot_and_none_are_not_compared(labels: list[str], who: str) -> None:
+    said = f"{who} can be judged, so nobody is called the stronger one."
+    assert [*find_headline(Field([], [], labels)).sentences()] == [said]
 
 
 def test_the_only_challenger_of_a_gauntlet_has_its_score() -> None:
     """148 + 98 of 396 points; where not all pairings have as many pairs there is none."""
     met: Met = {("a", "b"): UP, ("a", "c"): EVEN}
     found = headline_of(met, "a").share
-    assert found
     assert (found.bot, found.opponents, found.share.value) == ("a", 2, 246 / 396)
     turned = headline_of({("b", "a"): UP[::-1], ("c", "a"): EVEN[::-1]}, "a").share
-    assert turned
     assert turned.share == found.share
     assert headline_of(met | {("a", "c"): times(EVEN, 2)}, "a").share is None
 
@@ -166,7 +151,6 @@ HEADLINE = Headline(["a", "b", "c"], TOP, [True] * 2, 4, 6, ahead=1)
 
 
 def test_a_headline_reads_as_a_person_would_say_it() -> None:
-    """All of its parts."""
     lead = "a leads b by +77 Elo (61..93), probability above 99.9 %."
     strongest = "a is the strongest, told apart from both others."
     assert " ".join(HEADLINE.sentences()) == (
@@ -191,24 +175,25 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
 def test_a_lead_as_it_is_shown_says_no_more_than_its_interval(numbers: list[float]) -> None:
     """Its ends are in their order, and 0 is left out only where it is."""
     low, value, high = sorted(numbers)
-    shown = write_lead(Estimate(value, low, high)).replace("(", "").replace(")", "")
-    number, _, ends = shown.split(" ")
-    first, last = (float(end) for end in ends.split(".."))
+    number, _, ends = write_lead(Estimate(value, low, high)).split(" ")
+    first, last = map(float, ends.strip("()").split(".."))
     assert first <= float(number) <= last
     assert (first > 0) <= (low > 0)
     assert (low > 0.005) <= (first > 0)
 
 
-def test_the_cost_of_an_answer_is_said_as_a_range() -> None:
-    """More than a hundred times as many games are not counted; a run with a goal says its own."""
-    top = HEADLINE.top
-    assert top
-    for times, words in (
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
         ((1.0, 2.34), "With 90 % probability it takes 1 to 2.3"),
         ((3.0, math.inf), "It takes at least 3"),
         ((300.0, math.inf), "It takes at least 100"),
-    ):
-        said = [*replace(HEADLINE, top=top._replace(apart=False, times=times)).sentences()]
-        assert said[3] == f"{words} times as many games to tell these two apart."
-    goal = replace(HEADLINE, top=top._replace(apart=False, times=(1.0, 2.0)), goal=["open: x"])
-    assert not any("as many games" in text for text in goal.sentences())
+    ],
+)
+def test_the_cost_of_an_answer_is_said_as_a_range_where_a_run_has_no_goal(
+    times: tuple[float, float], words: str
+) -> None:
+    found = replace(HEADLINE, top=TOP._replace(apart=False, times=times))
+    said = f"{words} times as many games to tell these two apart."
+    assert [*found.sentences()][3] == said
+    assert said not in [*replace(found, goal=["open: x"]).sentences()]

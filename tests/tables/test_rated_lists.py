@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import shutil
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import arena
 from arena.errors import InputError
 from arena.statistics.intervals import Z95, score_interval
 from arena.store.listed_games import GameList, list_games
-from arena.tables.rated_lists import name_bots, rate_lists
+from arena.tables.rated_lists import RatedLists, name_bots, rate_lists
 
 NEEDED = ["bot", "opponent", "winner"]
 ONE, OTHER = ("1" * 64, "{}"), ("2" * 64, "{}")
@@ -25,19 +29,28 @@ def listed(*rows: tuple[object, ...], more: tuple[str, ...] = (), **known: objec
     return list_games(frame, "list")._replace(**known)  # type: ignore[arg-type]
 
 
+def standings(*args: Any) -> pd.DataFrame:
+    """Return the standings of one list, by bot."""
+    return table_of(rate_lists(*args), "standings").set_index("bot")
+
+
+def table_of(rated: RatedLists, name: str) -> pd.DataFrame:
+    return rated.tables.makers()[name]()
+
+
 @pytest.mark.slow
 def test_single_games_have_the_intervals_of_independent_games() -> None:
     """Wilson's interval of 40 games, and the error of an Elo from their variance."""
     rated = rate_lists([listed(*[("a", "b", "a")] * 30, *[("b", "a", "a")] * 10)], "b=1500")
     assert rated.units == (0, 40)
-    both = rated.tables.makers()["head_to_head"]().set_index("bot").loc["a"]
+    both = table_of(rated, "head_to_head").set_index("bot").loc["a"]
     assert (both["games"], both["score"]) == (40, 1.0)
     rated = rate_lists([listed(*[*[("a", "b", "a")] * 3, ("b", "a", "b")] * 100)], "b=1500")
-    both = rated.tables.makers()["head_to_head"]().set_index("bot").loc["a"]
+    both = table_of(rated, "head_to_head").set_index("bot").loc["a"]
     centre, half = 0.75 + Z95**2 / 800, Z95 * math.sqrt(0.75 * 0.25 / 400 + (Z95 / 800) ** 2)
     wilson = [(centre + side * half) / (1 + Z95**2 / 400) for side in (-1, 1)]
     assert [both["score_low"], both["score_high"]] == pytest.approx(wilson, abs=0.001)
-    row = rated.tables.makers()["standings"]().set_index("bot").loc["a"]
+    row = table_of(rated, "standings").set_index("bot").loc["a"]
     error = Z95 * 400 / math.log(10) / math.sqrt(400 * 0.75 * 0.25)
     assert (row["elo_high"] - row["elo_low"]) / 2 == pytest.approx(error, rel=0.01)
 
@@ -48,18 +61,15 @@ def test_pairs_are_the_units_where_they_are_known() -> None:
     rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
     rated = rate_lists([listed(*rows, more=("pair",))])
     assert rated.units == (40, 0)
-    paired = rated.tables.makers()["head_to_head"]().loc[0]
+    paired = table_of(rated, "head_to_head").loc[0]
     assert [paired["score_low"], paired["score_high"]] == pytest.approx(
         score_interval(40, 40.0, 40.0), abs=0.0001
     )
-    alone = (
-        rate_lists([listed(*(row[:3] for row in rows))]).tables.makers()["head_to_head"]().loc[0]
-    )
+    alone = table_of(rate_lists([listed(*(row[:3] for row in rows))]), "head_to_head").loc[0]
     assert alone["score_low"] < paired["score_low"] < 0.5
 
 
 def test_pairs_of_two_lists_are_different_ones() -> None:
-    """A pair is one of its list, and of its two bots."""
     rows = [("a", "b", "a", 0, 0), ("b", "a", "b", 0, 0), ("a", "c", "a", 0, 0)]
     more = "pair", "seat"
     other = listed(*rows, more=more)._replace(name="other", source="other")
@@ -95,7 +105,6 @@ def test_a_game_that_two_runs_have_counts_once() -> None:
     ],
 )
 def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: str) -> None:
-    """Otherwise the row of the first game too many is named."""
     with pytest.raises(InputError, match=why):
         rate_lists([listed(*rows, more=("pair", "seat"))])
 
@@ -112,7 +121,6 @@ def test_a_bot_that_improves_during_its_games_is_named() -> None:
 
 
 def test_games_without_a_pair_are_never_the_same_one() -> None:
-    """Also if they say who began: each counts."""
     rated = rate_lists([listed(*[("a", "b", "a", 0)] * 3, ("a", "b", "b", 1), more=("seat",))])
     assert (rated.counts.total, rated.units) == (4, (0, 4))
 
@@ -135,7 +143,6 @@ def test_bots_are_known_by_identity_and_else_by_label() -> None:
 
 
 def test_games_of_a_bot_with_itself_say_nothing() -> None:
-    """Two labels of one run may be one bot."""
     rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "b")]
     rated = rate_lists([listed(*rows, identities={"a": ONE, "b": ONE, "c": OTHER})])
     assert rated.counts.total == 2
@@ -152,10 +159,10 @@ def test_what_a_list_does_not_say_is_empty() -> None:
         cities = rated.tables.makers()[name]().set_index("bot")["city_wins"]
         assert cities.dropna().to_dict() == {"c": 1, "d": 0}, name
     rated = rate_lists([listed(*games, more=("win_type",))])
-    standings = rated.tables.makers()["standings"]()
+    standings = table_of(rated, "standings")
     assert standings["wins"].tolist() == [1, 1]
     assert standings[["city_wins", "forfeits", "mean_margin"]].isna().all(axis=None)
-    assert rated.tables.makers()["win_types"]()[["bot", "games", "wins"]].values.tolist() == [
+    assert table_of(rated, "win_types")[["bot", "games", "wins"]].values.tolist() == [
         ["a", 2, 1],
         ["b", 2, 1],
     ]
@@ -167,9 +174,9 @@ def test_what_a_list_does_not_say_is_empty() -> None:
 def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     """By the sum of squares; those that no game connects with it stay."""
     rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
-    sure = rate_lists([listed(*rows)], "a=2000").tables.makers()["standings"]().set_index("bot")
+    sure = standings([listed(*rows)], "a=2000")
     anchors = {"a": (2000.0, 30.0)}
-    loose = rate_lists([listed(*rows)], anchors).tables.makers()["standings"]().set_index("bot")
+    loose = standings([listed(*rows)], anchors)
     assert loose.loc["a", ["elo", "elo_low", "elo_high"]].tolist() == [2000.0, 1970.0, 2030.0]
     halves = [one["elo_high"] - one["elo"] for one in (sure.loc["b"], loose.loc["b"])]
     assert halves[1] == pytest.approx(math.hypot(halves[0], 30.0), abs=0.1)
@@ -182,10 +189,10 @@ def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
 def test_of_several_anchors_the_better_known_weighs_more() -> None:
     """Elo and error of the scale are those of their mean by precision; one that is sure decides."""
     rows = [("a", "b", winner) for winner in "aab" * 30]
-    alone = rate_lists([listed(*rows)], "a=2000").tables.makers()["standings"]().set_index("bot")
+    alone = standings([listed(*rows)], "a=2000")
     below = 2000 - alone.loc["b", "elo"]
     both = ["a=2000+-10", "b=2000+-20"]  # of weights 4 and 1
-    table = rate_lists([listed(*rows)], both).tables.makers()["standings"]().set_index("bot")
+    table = standings([listed(*rows)], both)
     assert table.loc["a", "elo"] == pytest.approx(2000 + below / 5, abs=0.1)
     assert table.loc["b", "elo"] == pytest.approx(2000 - 4 * below / 5, abs=0.1)
     half = alone.loc["b", "elo_high"] - alone.loc["b", "elo"]
@@ -194,22 +201,100 @@ def test_of_several_anchors_the_better_known_weighs_more() -> None:
     low = alone.loc["b", "elo"] - alone.loc["b", "elo_low"]
     assert high == pytest.approx(math.hypot(low / 5, error), rel=0.03)
     assert half > error
-    sure = rate_lists([listed(*rows)], {"a": 2000.0, "b": (1000.0, 50.0)}).tables.makers()[
-        "standings"
-    ]()
-    assert sure.set_index("bot").loc["a", ["elo", "elo_high"]].tolist() == [2000.0, 2000.0]
+    sure = standings([listed(*rows)], {"a": 2000.0, "b": (1000.0, 50.0)})
+    assert sure.loc["a", ["elo", "elo_high"]].tolist() == [2000.0, 2000.0]
 
 
-def test_what_no_game_connects_is_said() -> None:
-    """As in a run."""
-    rated = rate_lists([listed(("a", "b", "a"), ("c", "d", "c"))])
-    assert rated.headline.sentence().startswith("2 groups of bots never met, those of a and c")
-
-
-def test_a_group_has_one_name_in_all_lines() -> None:
-    """That of its strongest bot, also where another one was met first."""
+def test_a_group_has_the_name_of_its_strongest_bot_in_all_lines() -> None:
     rated = rate_lists([listed(("a", "b", "a"), ("NA", "nan", "nan"))])
     named = "2 groups of bots never met, those of a and nan"
     assert rated.headline.sentence().startswith(named)
     (warning,) = rated.tables.findings.warnings()
     assert warning.endswith("those of a and nan")
+
+
+GAMES = 3 * 2 * 10
+"""Of a run of three bots, two of each pair."""
+
+WAYS = {
+    "a run and its records": ("run", "records.jsonl"),
+    "records and their run": ("records.jsonl", "run"),
+    "a run and its table": ("run", "copied.csv"),
+    "records and the table beside the manifest": ("records.jsonl", "run/games.csv"),
+    "a table and a copy of it": ("copied.csv", "again.csv"),
+    "tables without pairs": ("plain.csv", "plain_again.csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run, and the files of its games."""
+    folder = tmp_path_factory.mktemp("same")
+    bots = ["greedy", "majority", "uniform"]
+    results = arena.run(bots, pairs=10, seed=5, out=folder / "run", progress=False)
+    named = results.games[["bot", "opponent", "pair", "seat"]].itertuples(index=False)
+    records = [results.game(*game).to_json() for game in named]
+    (folder / "records.jsonl").write_text("\n".join(records) + "\n")
+    for name in "copied.csv", "again.csv":
+        shutil.copy(folder / "run" / "games.csv", folder / name)
+    plain = results.games[["bot", "opponent", "winner"]]
+    for name in "plain.csv", "plain_again.csv":
+        plain.to_csv(folder / name, index=False)
+    return folder
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_same_games_count_once(folder: Path, way: str) -> None:
+    """Ratings, intervals and numbers of games are those of one list, and a note says so."""
+    places = [folder / name for name in WAYS[way]]
+    alone, both = arena.rate(places[0]), arena.rate(*places)
+    pd.testing.assert_frame_equal(both.standings, alone.standings)
+    games = both.standings["games"].sum() / 2
+    assert games == GAMES
+    assert f"{places[1]}: {GAMES} games of {places[0]} there again: counted once" in both.notes
+
+
+def test_the_same_frame_counts_once_and_is_named_by_its_number(folder: Path) -> None:
+    frame = pd.read_csv(folder / "copied.csv")
+    note = "table 2: 60 games of table 1 there again: counted once"
+    assert note in arena.rate(frame, frame).notes
+
+
+def test_other_games_of_the_same_bots_all_count(folder: Path) -> None:
+    """Those of another seed: pairs of one number are other deals."""
+    bots = ["greedy", "majority", "uniform"]
+    other = arena.run(bots, pairs=10, seed=6, progress=False)
+    for name in ("copied.csv", "records.jsonl"):
+        assert arena.rate(folder / name, other.games).standings["games"].sum() == 4 * GAMES
+
+
+def test_a_few_equal_results_are_chance() -> None:
+    rows = [("a", "b", "a"), ("a", "b", "b"), ("a", "b", "a")]
+    other = listed(*rows)._replace(name="other", source="other")
+    assert rate_lists([listed(*rows), other]).counts.total == 6
+
+
+SCORED = ("win_type", "points", "opponent_points")
+
+
+@pytest.mark.parametrize(
+    ("winner", "win_type", "points", "other"),
+    [
+        ("a", "points", 3, 12),
+        ("b", "points", 12, 3),
+        ("a", "points", 7, 7),
+        ("a", "tiebreak", 3, 12),
+        ("draw", "draw", 3, 12),
+        ("draw", "", 12, 3),
+    ],
+)
+def test_a_result_that_contradicts_itself_is_refused(
+    winner: str, win_type: str, points: int, other: int
+) -> None:
+    good = ("a", "b", "b", "city", 12, 3), ("a", "b", "a", "points", 12, 3)
+    level = ("a", "b", "b", "tiebreak", 7, 7), ("a", "b", "draw", "draw", 7, 7)
+    faulty = ("a", "b", "a", "forfeit", 0, 9), ("a", "b", "a", "", 3, 12)
+    assert len(listed(*good, *level, *faulty, more=SCORED).games) == 6
+    row = ("a", "b", winner, win_type, points, other)
+    with pytest.raises(InputError, match=f"^list: row 2: points '{points}' is not "):
+        listed(*good, row, more=SCORED)

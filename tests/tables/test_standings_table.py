@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Collection, Sequence
 from itertools import permutations
 from typing import get_args
 
@@ -15,8 +16,6 @@ from arena.lanes.faults import Fault
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, make_residuals
 from arena.statistics.intervals import Estimate
-from arena.statistics.letters import give_ranks
-from arena.statistics.two_bots import pair_scores
 from arena.store import table_columns
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
@@ -31,9 +30,11 @@ from arena.store.table_columns import (
     TableColumns,
 )
 from arena.tables import losses, standings_table
+from arena.tables.summary import format_standings, plain_rows
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.strikes import find_unrated
 from arena.tournament.timing import Timing
 from engine.strategy import Spent
 
@@ -65,10 +66,14 @@ def store() -> Store:
     return stored(RESULTS)
 
 
-def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
+def standings_of(
+    store: Store,
+    labels: Sequence[str],
+    pairings: list[Pairing] = PAIRINGS,
+    unrated: Collection[str] = (),
+) -> pd.DataFrame:
     sides = standings_table.make_sides(pairings, store.count().tallies)
-    field = Field(pairings, store.count().pair_totals, labels)
-    return rank(sides, field)
+    return rank(sides, Field(pairings, store.count().pair_totals, labels, unrated))
 
 
 def rank(sides: standings_table.Sides, field: Field) -> pd.DataFrame:
@@ -87,24 +92,16 @@ def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
 
 
 def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
-    """In whatever order they were finished; the winner is named."""
     file = io.StringIO()
     write_games(file, store.game_lines(PAIRINGS))
-    games = list(csv.DictReader(io.StringIO(file.getvalue())))
-    assert [(game["opponent"], game["pair"], game["seat"]) for game in games] == [
-        ("b", "0", "0"),
-        ("b", "0", "1"),
-        ("b", "1", "0"),
-        ("b", "1", "1"),
-        ("c", "0", "0"),
-        ("c", "0", "1"),
+    games = csv.DictReader(io.StringIO(file.getvalue()))
+    columns = ("opponent", "pair", "seat", "winner", "fault")
+    assert [" ".join(game[name] or "-" for name in columns) for game in games] == [
+        *("b 0 0 a -", "b 0 1 b -", "b 1 0 a -", "b 1 1 - -", "c 0 0 a illegal", "c 0 1 a -"),
     ]
-    assert [game["winner"] for game in games] == ["a", "b", "a", "", "a", "a"]
-    assert [game["fault"] for game in games] == ["", "", "", "", "illegal", ""]
 
 
 def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
-    """The numbers are counted by hand from the six games above."""
     standings = standings_of(store, "abc")
     a = row(standings, bot="a")
     assert (a["rank"], a["games"], a["wins"], a["draws"], a["losses"]) == (1, 6, 4, 1, 1)
@@ -116,11 +113,13 @@ def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
 
 
 def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> None:
-    """City wins (R11) and forfeits are not scored."""
-    standings = standings_of(store, "abc")
-    assert row(standings, bot="a")["mean_margin"] == (-4 + 0 + 0 + 20) / 4
-    assert row(standings, bot="b")["mean_margin"] == pytest.approx(4 / 3, abs=0.001)
-    assert row(standings, bot="c")["mean_margin"] == -20
+    """City wins (R11) and forfeits are not scored; without a scored game the cell is empty."""
+    margins = standings_of(store, "abc").set_index("bot")["mean_margin"]
+    by_hand = {"a": (-4 + 0 + 0 + 20) / 4, "b": 4 / 3, "c": -20}
+    assert margins.to_dict() == pytest.approx(by_hand, abs=0.001)
+    forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
+    standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
+    assert standings["mean_margin"].isna().all()
 
 
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
@@ -128,23 +127,16 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
     totals = store.count().pair_totals
     residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
-    table = HEAD_TO_HEAD.frame(
-        standings_table.make_head_to_head(sides, PAIRINGS, totals, residuals)
-    )
-    assert len(table) == 4
-    ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
-    assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
-    assert (ba["wins"], ba["draws"], ba["losses"]) == (1, 1, 2)
-    assert ab["score"] == 0.625
-    assert ba["score"] == 0.375
-    ac, ca = row(table, bot="a", opponent="c"), row(table, bot="c", opponent="a")
-    assert ca["score"] == 0.0  # a has won both games of one pair
-    for one, other in ((ab, ba), (ba, ab), (ac, ca), (ca, ac)):
-        assert one["score_low"] == pytest.approx(1 - float(str(other["score_high"])), abs=1e-4)
+    made = standings_table.make_head_to_head(sides, PAIRINGS, totals, residuals)
+    table = HEAD_TO_HEAD.frame(made).set_index(["bot", "opponent"])
+    assert table[["wins", "draws", "losses", "score"]].to_dict("split")["data"] == [
+        *([2, 1, 1, 0.625], [2, 0, 0, 1.0], [1, 1, 2, 0.375], [0, 0, 2, 0.0]),
+    ]
+    turned = table.swaplevel().loc[table.index]
+    assert [*table["score_low"]] == pytest.approx([*(1 - turned["score_high"])], abs=1e-4)
 
 
 def test_win_types_are_counted_by_seat(store: Store) -> None:
-    """The seat is that of the row's bot."""
     sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
     table = WIN_TYPE_TABLE.frame(standings_table.make_win_types(sides))
     b1 = row(table, bot="b", seat=1)
@@ -153,20 +145,9 @@ def test_win_types_are_counted_by_seat(store: Store) -> None:
     assert (b0["games"], b0["points_wins"], b0["draws"]) == (2, 1, 1)
 
 
-def test_a_bot_without_a_scored_game_has_no_margin() -> None:
-    """It is an empty cell, not a zero."""
-    forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
-    standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
-    assert standings["mean_margin"].isna().all()
-
-
 @pytest.mark.slow
 def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
-    """a and b split their pairs and lose all games to c, in whatever order they are named.
-
-    Their fitted ratings may differ in the last bits, which another processor may give the other
-    way round, and which must not decide the order.
-    """
+    """a and b split their pairs and lose all to c; the last bits of a fit decide no order."""
     for labels in permutations("abc"):
         pairings = round_robin(labels)
         results = [[game(pair, seat, p) for pair in range(3) for seat in (0, 1)] for p in pairings]
@@ -252,25 +233,80 @@ def test_every_two_bots_have_a_verdict() -> None:
     assert (row.verdict, math.isnan(row.lead), math.isnan(row.likely)) == ("open", True, True)
 
 
-def test_equal_bots_share_a_rank() -> None:
-    """The next one has the rank of its place."""
-    even = (25, 0, 50, 0, 25)
-    pairings = [Pairing("a", "b"), Pairing("a", "c"), Pairing("b", "c")]
-    ahead = (0, 0, 0, 0, 100)
-    scores = enumerate((even, ahead, ahead))
-    totals = [PairTotals(n, *pair_scores(0, 1, by)[2:], by) for n, by in scores]
-    field = Field(pairings, totals, ["a", "b", "c"])
-    elos = [round(one.value, 1) for one in field.ratings.values()]
-    assert give_ranks(elos) == [1, 1, 3]
-
-
 def test_every_listed_column_has_a_kind_that_is_written() -> None:
-    listed = [
-        one
-        for module in (table_columns, losses)
-        for one in vars(module).values()
-        if isinstance(one, TableColumns)
-    ]
-    kinds = {column.kind for one in listed for column in one.columns}
+    made = [*vars(table_columns).values(), *vars(losses).values()]
+    listed = [one for one in made if isinstance(one, TableColumns)]
     assert len(listed) > 15
+    kinds = {column.kind for one in listed for column in one.columns}
     assert kinds <= {*get_args(table_columns.Kind)}
+
+
+IMPORT, ILLEGAL = Fault("import", "no"), Fault("illegal", "no")
+
+
+def games(winners: list[int], fault: Fault | None = None) -> list[GameResult]:
+    """Return games that were won so, two for each pair."""
+    end = "forfeit" if fault else "points", 1, 0, 0, fault, ""
+    return [GameResult(*divmod(number, 2), winner, *end) for number, winner in enumerate(winners)]
+
+
+def standings_of_lists(
+    labels: list[str], played: list[list[GameResult]], unrated: set[str]
+) -> pd.DataFrame:
+    store, pairings = stored(played), round_robin(labels)
+    return standings_of(store, labels, pairings, unrated)
+
+
+A_B = games([0, 0, 1, 0])
+WITH_BROKEN = [A_B, games([0] * 4, IMPORT), games([0] * 4, IMPORT)]
+
+
+def test_games_against_an_unrated_bot_change_no_rating() -> None:
+    """The others have the Elo that they have without it; it comes last, with empty cells."""
+    alone = standings_of_lists(["a", "b"], [A_B], set())
+    table = standings_of_lists(["a", "b", "broken"], WITH_BROKEN, {"broken"})
+    columns = ["rank", "bot", "elo", "elo_low", "elo_high"]
+    assert plain_rows(table[columns])[:2] == plain_rows(alone[columns])
+    assert alone["elo"].sum() == 3000
+    last = plain_rows(table)[-1]
+    assert [last[column] for column in columns] == [3, "broken", None, None, None]
+    assert (last["games"], last["forfeits"], last["score"]) == (8, 8, 0.0)
+    text = io.StringIO()
+    table.to_csv(text, index=False)
+    assert "\n3,broken,,,,8,0,0,8,0.0," in text.getvalue()
+
+
+def test_the_terminal_says_not_rated_in_the_place_of_the_elo() -> None:
+    table = standings_of_lists(["a", "b", "broken"], WITH_BROKEN, {"broken"})
+    head, *rows = format_standings(plain_rows(table))
+    assert rows[-1] == (
+        "   3  broken                        not rated   0.0%   0.0%   0.0%       8     -"
+    )
+    assert {len(row) for row in rows} == {len(head)}
+
+
+FOUR = round_robin(["a", "b", "x", "y"])  # ab ax ay bx by xy
+
+
+@pytest.mark.parametrize(
+    ("finished", "unrated"),
+    [
+        ({}, {"a", "b", "x", "y"}),
+        ({0: 4, 1: 0, 5: 0}, {"x", "y"}),
+        ({0: 4, 2: 1}, {"x"}),
+        ({1: 1, 4: 1}, set()),
+    ],
+)
+def test_a_bot_without_a_finished_game_is_not_rated(
+    finished: dict[int, int], unrated: set[str]
+) -> None:
+    """Whatever has ended its games; one that was finished rates both bots."""
+    assert find_unrated(FOUR, finished) == unrated
+
+
+def test_a_bot_that_fails_in_every_game_is_not_rated() -> None:
+    """Its opponent of whom nothing else is known neither; the order is that of the scores."""
+    assert find_unrated([Pairing("a", "x")], {0: 0}) == {"a", "x"}
+    table = standings_of_lists(["x", "a"], [games([1] * 4, ILLEGAL)], {"a", "x"})
+    assert list(table["bot"]) == ["a", "x"]
+    assert table["elo"].isna().all()

@@ -42,28 +42,16 @@ def decisions(store: Store) -> pd.DataFrame:
         seats = [*fixture.pairing][:: 1 if game.seat == 0 else -1]
         for ply, action in enumerate(game.actions[:40]):
             seat = STANDARD.seat_at(ply)
-            rows.append(
-                {
-                    "game": fixture.name,
-                    "bot": seats[seat],
-                    "opponent": seats[1 - seat],
-                    "pair": game.pair,
-                    "seat": seat,
-                    "ply": ply,
-                    "round": ply // 12 + 1,
-                    "action": action,
-                    "loss": ply % 7 / 100,
-                    "error": 0.01,
-                    "worlds": 8,
-                }
-            )
+            row = {"game": fixture.name, "bot": seats[seat], "opponent": seats[1 - seat]}
+            row |= {"pair": game.pair, "seat": seat, "ply": ply, "round": ply // 12 + 1}
+            row |= {"action": action, "loss": ply % 7 / 100, "error": 0.01, "worlds": 8}
+            rows.append(row)
     return pd.DataFrame(rows).reindex(columns=DECISIONS.names)
 
 
-def write(folder: Path, name: str, table: pd.DataFrame) -> Path:
-    with (folder / name).open("w", encoding="utf-8") as file:
+def write(folder: Path, table: pd.DataFrame) -> None:
+    with (folder / ANALYSIS).open("w", encoding="utf-8") as file:
         csv_writer(table)(file)
-    return folder / name
 
 
 def test_the_file_is_read_back(tmp_path: Path, decisions: pd.DataFrame) -> None:
@@ -71,7 +59,7 @@ def test_the_file_is_read_back(tmp_path: Path, decisions: pd.DataFrame) -> None:
     assert read_judged(None).decisions is None
     nothing = read_judged(tmp_path)
     assert (nothing.decisions, nothing.left_out) == (None, "")
-    write(tmp_path, ANALYSIS, decisions)
+    write(tmp_path, decisions)
     found = read_judged(tmp_path)
     assert not found.left_out
     assert len(found.decisions) == len(decisions)
@@ -86,9 +74,6 @@ def first(table: pd.DataFrame, **cells: object) -> pd.DataFrame:
     return changed
 
 
-Change = Callable[[pd.DataFrame], pd.DataFrame]
-
-
 @pytest.mark.slow
 def test_only_what_both_judges_call_a_mistake_is_listed(
     tmp_path: Path, decisions: pd.DataFrame
@@ -99,9 +84,8 @@ def test_only_what_both_judges_call_a_mistake_is_listed(
     twice.loc[:2, "again"] = [0.3, 0.04, 0.2]
     twice.loc[:2, "again_error"] = [0.1, 0.06, 0.05]
     twice.loc[:2, "mistake"] = ["took too late", DISPUTED, "gave a city"]
-    write(tmp_path, ANALYSIS, twice)
+    write(tmp_path, twice)
     found = read_judged(tmp_path).decisions
-    assert found is not None
     worst = find_worst(found, 5)
     columns = ["ply", "best", "loss", "error", "mistake"]
     listed = [(0, "T", 0.3, 0.1, "took too late"), (2, "6", 0.2, 0.05, "gave a city")]
@@ -109,12 +93,9 @@ def test_only_what_both_judges_call_a_mistake_is_listed(
     assert count_mistakes(found)["decisions"].tolist() == [1, 1]
 
 
-SPOILT: dict[str, tuple[Change, str]] = {
+SPOILT: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "columns": (lambda table: table.drop(columns="loss"), "not the columns of analysis"),
-    "columns of before": (
-        lambda table: table.drop(columns=[*AGAIN]),
-        "not the columns of analysis",
-    ),
+    "older columns": (lambda table: table.drop(columns=[*AGAIN]), "not the columns of analysis"),
     "no number": (lambda table: first(table, ply="T"), "invalid literal for int"),
     "a word": (lambda table: first(table, loss="<b>"), "could not convert string to float"),
 }
@@ -124,9 +105,8 @@ SPOILT: dict[str, tuple[Change, str]] = {
 def test_a_file_with_other_columns_or_types_is_left_out(
     tmp_path: Path, decisions: pd.DataFrame, what: str
 ) -> None:
-    """With one line that says why."""
     change, why = SPOILT[what]
-    write(tmp_path, ANALYSIS, change(decisions))
+    write(tmp_path, change(decisions))
     found = read_judged(tmp_path)
     assert found.decisions is None
     assert found.left_out.startswith(f"{ANALYSIS}: ")

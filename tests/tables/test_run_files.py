@@ -1,8 +1,9 @@
-"""The order in which games arrive changes no byte of any table; no odd run breaks one."""
+"""The files of a run: the order of its games changes none of them, and no odd run breaks one."""
 
 from __future__ import annotations
 
 import io
+import json
 import random
 from collections import Counter
 from itertools import product
@@ -10,18 +11,21 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from arena.differences.run_files import RunTables
+from arena.differences.run_files import RunTables, timings_writer
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
+from arena.store.folder import INDEX, MANIFEST, TABLES, WINS
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Forfeits
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD
+from engine.strategy import Spent
 from tests.tiers import few
 
 BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]
@@ -114,23 +118,18 @@ def test_one_reading_counts_what_several_count() -> None:
 
 def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
     """Neither a pair of which one game is a forfeit by rule, nor those after it."""
-    store = Store(None)
+    store, fewer = Store(None), Store(None)
     chunks = random_chunks(random.Random(6), 1)
     for played in chunks:
         store.add(played)
     store.forfeit(Forfeits(0, 9, 2 * PAIRS, loser=1))
-    fewer = Store(None)
     fewer.add(chunks[0])
     fewer.add(chunks[1]._replace(results=[g for g in chunks[1].results if g.pair < 4]))
     assert store.count().pair_totals[0].pairs == PAIRS
     assert store.count().played.pair_totals == fewer.count().pair_totals
-    assert store.count().finished == fewer.count().finished | Counter({0: in_pair_4(chunks)})
-
-
-def in_pair_4(chunks: list[Played]) -> int:
-    """Return how many games up to the first one of pair 4 have ended without a fault."""
     games = [game for played in chunks for game in played.results]
-    return sum(2 * game.pair + game.seat < 9 and game.fault is None for game in games)
+    finished = sum(2 * game.pair + game.seat < 9 and game.fault is None for game in games)
+    assert store.count().finished == fewer.count().finished | Counter({0: finished})
 
 
 def tallies_of(counts: Counts) -> list[tuple[int, ...]]:
@@ -141,7 +140,6 @@ def tallies_of(counts: Counts) -> list[tuple[int, ...]]:
 
 
 def test_ranges_change_no_count() -> None:
-    """They add up to the whole."""
     store = Store(None)
     rng = random.Random(5)
     for number in range(4):
@@ -186,8 +184,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("chunks", few(ODD.values(), 3), ids=ODD)
-def test_odd_runs_have_finite_tables(chunks: list[Played]) -> None:
-    """A cell is a finite number, or empty where nothing can be said."""
+def test_a_cell_is_a_finite_number_or_empty_in_odd_runs(chunks: list[Played]) -> None:
     tournament = Tournament("cup", 7, 3, BOTS[1:], STANDARD)
     met = {label for played in chunks for label in tournament.pairings[played.chunk.pairing]}
     texts = files_of(tournament, chunks)
@@ -197,3 +194,37 @@ def test_odd_runs_have_finite_tables(chunks: list[Played]) -> None:
     assert standings["elo"].notna().all() == finished
     for name, text in texts.items():
         assert not {"inf", "-inf", "nan", "-0.0"} & {*text.replace("\n", ",").split(",")}, name
+
+
+def test_every_file_has_a_writer_of_its_own() -> None:
+    """Each has its own first line and number of rows; one game is lost by a fault."""
+    tournament = Tournament("cup", 7, 1, [*map(resolve, ("uniform", "greedy"))], STANDARD)
+    games = [
+        GameResult(0, 0, 0, "city", 3, 8, 20, None, ""),
+        GameResult(0, 1, 1, "forfeit", 0, 0, 7, FAULT, ""),
+    ]
+    texts = files_of(tournament, [Played(Chunk(0, 0, 1), games, {}, 1.0)])
+    assert texts.keys() == {MANIFEST, INDEX, *TABLES}
+    assert json.loads(texts.pop(MANIFEST)) == tournament.manifest()
+    assert texts.pop(INDEX).startswith("# What each file is for\n")
+    for name in WINS:
+        assert texts.pop(f"{name}.csv").startswith("bot,")
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    assert {name: (of[0].split(",")[:3], len(of) - 1) for name, of in lines.items()} == {
+        "games.csv": (["bot", "opponent", "pair"], 2),
+        "standings.csv": (["rank", "bot", "elo"], 2),
+        "head_to_head.csv": (["bot", "opponent", "games"], 2),
+        "win_types.csv": (["bot", "seat", "games"], 4),
+        "verdicts.csv": (["bot", "opponent", "lead"], 1),
+        "faults.csv": (["game", "bot", "kind"], 1),
+    }
+
+
+def test_timings_have_a_file_too() -> None:
+    timing = Timing()
+    timing.add(Spent(0.25, 0.25))
+    file = io.StringIO()
+    timings_writer({"b": timing}, ["a", "b"])(file)
+    head, row = file.getvalue().splitlines()
+    assert head.startswith("bot,decisions,")
+    assert row.startswith("b,1,")

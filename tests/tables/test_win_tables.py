@@ -1,10 +1,10 @@
-"""The tables are what counting the games one by one gives."""
+"""What games tell when they are replayed: counts of one after another, and the chances of a bot."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from random import Random
 
 import numpy as np
@@ -13,12 +13,16 @@ import pytest
 
 from arena.store.counting import Counts
 from arena.tables.findings import CityShare, share_of_city
-from arena.tables.replayed_games import NAMES
-from arena.tables.run_games import Row
-from arena.tables.win_tables import WinTables
+from arena.tables.replayed_games import NAMES, chances_of
+from arena.tables.run_games import Row, read_batches
+from arena.tables.win_tables import WinTables, share_out
 from arena.tournament.schedule import Pairing
-from engine import CITY, TAKE, Rules, State, breakdown, counts, points
+from arena.tournament.tournament import Tournament
+from bots.champion import Champion
+from engine import CITY, STANDARD, TAKE, Rules, Setup, State, Valuer, breakdown, counts, points
 from engine.cards import CHARS
+from engine.view import view
+from tests.positions import at, dealt
 from tests.tables.games import Played, play, random_rules, rows_of, tables_of, tournament
 
 CUP = tournament(bots=3, pairs=12)
@@ -28,7 +32,6 @@ VARIANT = tournament(bots=3, pairs=8, rules=random_rules(Random(8)))
 
 
 def seats_of(game: Played) -> tuple[str, str]:
-    """Return the labels of seat 0 and seat 1."""
     bot, opponent = CUP.pairings[game.row.pairing]
     return (bot, opponent) if game.row.seat == 0 else (opponent, bot)
 
@@ -113,34 +116,26 @@ def test_takes_are_those_of_all_games() -> None:
         assert means == pytest.approx(np.mean(takes[key], axis=0), abs=1e-4)
 
 
-def test_cards_are_counted_by_game() -> None:
-    """How many of each kind a bot plays and takes in a game that has begun."""
+def test_cards_are_counted_by_game_and_their_wins_by_card() -> None:
+    """How many of each kind a bot plays and takes; who took two of a kind and won counts twice."""
     found = rows_by(TABLES.cards, "bot", "card")
-    played, taken = defaultdict(list), defaultdict(list)
+    played, taken, won = defaultdict(list), defaultdict(list), defaultdict(list)
     for game in GAMES:
         moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
+        winner = winner_of(game)
         for seat in (0, 1) if moves else ():
+            result = 0.5 if winner is None else float(winner == seat)
             for kind, held in enumerate(counts(game.states[-1].piles[seat])):
                 for bot in (seats_of(game)[seat], None):
                     played[bot, CHARS[kind]].append(moves.count((seat, kind)))
                     taken[bot, CHARS[kind]].append(held)
+                if not game.forfeited:
+                    won[seats_of(game)[seat], CHARS[kind]] += [result] * held
     assert found.keys() == played.keys()
     for key, row in found.items():
+        means = [np.mean(played[key]), np.mean(taken[key])]
         assert row["games"] == len(played[key])
-        assert row["played"] == pytest.approx(np.mean(played[key]), abs=1e-4)
-        assert row["taken"] == pytest.approx(np.mean(taken[key]), abs=1e-4)
-
-
-def test_who_took_a_card_won_so_often() -> None:
-    """Counted by cards: who took two of a kind and won counts twice."""
-    found = rows_by(TABLES.cards, "bot", "card")
-    won = defaultdict(list)
-    for game in GAMES:
-        winner = winner_of(game)
-        for seat in () if game.forfeited else (0, 1):
-            result = 0.5 if winner is None else float(winner == seat)
-            for kind, held in enumerate(counts(game.states[-1].piles[seat])):
-                won[seats_of(game)[seat], CHARS[kind]] += [result] * held
+        assert [row["played"], row["taken"]] == pytest.approx(means, abs=1e-4)
     for key, results in won.items():
         assert found[key]["won"] == pytest.approx(np.mean(results), abs=1e-4)
 
@@ -151,6 +146,13 @@ def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None
     assert {*tables_of(CUP, [row]).wins["round"]} == {4}
     longer = row._replace(actions=row.actions + "5")
     assert {*tables_of(CUP, [longer]).wins["round"]} == {1, 4}
+
+
+def test_a_game_of_one_round_has_an_end_only() -> None:
+    copies = (3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 3)
+    cup = tournament(2, 3, Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3))
+    tables = tables_of(cup, rows_of([*play(cup)]))
+    assert {*tables.wins["round"]} == {*tables.takes["round"].dropna()} == {1}
 
 
 def share_of(games: list[list[int]], order: str = "abcdef") -> CityShare:
@@ -165,52 +167,40 @@ def test_citys_share_is_that_of_the_wins_of_a_third() -> None:
     city, points, forfeit = [0, 1], [3, 4], [12, 13]  # won once by either bot
     found = share_of([city, points, points, points, points, forfeit])
     assert (found.wins, found.by_city, found.top.value) == (200, 40, 0.5)
-    assert found.gap.value == 0.5
-    assert found.gap.low > 0
+    assert (found.gap.value, found.gap.low > 0) == (0.5, True)
     assert share_of([forfeit] * 3).top.cells == (None, None, None)
-
-
-def test_the_games_of_a_pair_are_one_unit() -> None:
-    """Both games of each pair end alike, so an interval is that of half as many."""
-    found = share_of([[0, 1], [3, 4], [3, 4], [3, 4], [3, 4], [3, 4]])
-    half = (found.top.high - found.top.low) / 2
-    assert half == pytest.approx(1.96 * 0.5 / 40**0.5, rel=0.02)
+    alike = share_of([city, *[points] * 5]).top  # both games of each pair: half as many units
+    assert (alike.high - alike.low) / 2 == pytest.approx(1.96 * 0.5 / 40**0.5, rel=0.02)
 
 
 def as_text(tables: WinTables) -> list[str]:
-    """Return the tables as their files have them."""
     return [table.to_csv(index=False) for table in vars(tables).values()]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cup", [CUP, VARIANT], ids=["published", "variant"])
-def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
-    """Nor does it under other rules."""
-    assert isinstance(cup, type(CUP))
+def test_the_size_of_a_batch_changes_no_byte(cup: Tournament) -> None:
     rows = rows_of([*play(cup, forfeits=True)])
     whole = as_text(tables_of(cup, rows))
     for most in (1, 7):
         assert as_text(tables_of(cup, rows, games=most)) == whole
 
 
-@pytest.mark.parametrize(
-    "odd", ["none", "one game", "one pair", "forfeits", "unplayed", "one side"]
-)
-def test_odd_runs_have_finite_tables(odd: str) -> None:
-    """A cell that cannot be said is empty; no warning is given."""
-    games = {
-        "none": [],
-        "one game": GAMES[:1],
-        "one pair": [*play(tournament(bots=2, pairs=1))],
-        "forfeits": [game for game in GAMES if game.forfeited],
-        "unplayed": [game for game in GAMES if not game.row.actions],
-        "one side": [game for game in GAMES if game.row.winner == 0],
-    }[odd]
+ODD = {
+    "none": [],
+    "one game": GAMES[:1],
+    "one pair": [*play(tournament(bots=2, pairs=1))],
+    "forfeits": [game for game in GAMES if game.forfeited],
+    "unplayed": [game for game in GAMES if not game.row.actions],
+    "one side": [game for game in GAMES if game.row.winner == 0],
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_runs_have_finite_tables_and_give_no_warning(odd: str) -> None:
     with np.errstate(all="raise", under="ignore"):
-        tables = tables_of(CUP, rows_of(games))
-    made = [table for table in vars(tables).values() if isinstance(table, pd.DataFrame)]
-    assert len(made) == 3
-    for table in made:
+        tables = tables_of(CUP, rows_of(ODD[odd]))
+    for table in (tables.wins, tables.takes, tables.cards):
         numbers = table.select_dtypes("number").astype(float).to_numpy()
         assert not np.isinf(numbers).any()
         text = table.to_csv(index=False)
@@ -218,16 +208,6 @@ def test_odd_runs_have_finite_tables(odd: str) -> None:
         assert "inf" not in text
     assert tables.wins.empty == (odd in ("none", "forfeits", "unplayed"))
     assert list(tables.takes.columns) == list(TABLES.takes.columns)
-
-
-def test_a_game_of_one_round_has_an_end_only() -> None:
-    """There is no round after which the game goes on."""
-    copies = (3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 3)
-    rules = Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3)
-    cup = tournament(bots=2, pairs=3, rules=rules)
-    tables = tables_of(cup, rows_of([*play(cup)]))
-    assert set(tables.wins["round"]) == {1}
-    assert set(tables.takes["round"].dropna()) == {1}
 
 
 @pytest.mark.slow
@@ -261,7 +241,6 @@ def first(pairs: dict[int, int]) -> list[Row]:
 def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
     played: dict[int, int], limit: int, read: dict[int, int]
 ) -> None:
-    """So many are replayed."""
     rows, few = first(played), tables_of(CUP, first(read))
     replayed = tables_of(CUP, rows, replayed=limit)
     assert replayed.takes.equals(few.takes)
@@ -274,3 +253,102 @@ def test_the_first_pairs_are_those_that_there_are() -> None:
     rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
     few = [row for row in rows if row.pair < (2 if row.pairing else 6)]
     assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "limit", "wanted"),
+    [
+        ([0, 0, 1_000_000_000], 7, [0, 0, 7]),
+        ([5, 5, 5, 5, 5, 5], 3, [1, 0, 1, 0, 1, 0]),
+        ([5, 0, 5, 5, 0, 5, 5], 4, [1, 0, 1, 1, 0, 1, 0]),
+        ([5, 5, 5, 5], 1, [1, 0, 0, 0]),
+        ([0, 0, 0], 9, [0, 0, 0]),
+        ([], 9, []),
+    ],
+)
+def test_of_many_pairings_some_at_equal_distances_have_a_pair(
+    pairs: list[int], limit: int, wanted: list[int]
+) -> None:
+    assert share_out(np.array(pairs, np.int64), limit).tolist() == wanted
+
+
+def test_pairs_are_shared_out_to_the_highest_level_that_the_limit_allows() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        pairs = rng.integers(0, 12, rng.integers(1, 9))
+        limit = int(rng.integers(len(pairs), 70))
+        level = max(most for most in range(12) if np.minimum(pairs, most).sum() <= limit)
+        assert share_out(pairs, limit).tolist() == np.minimum(pairs, level).tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bots", "limit"), [(500, 25_000), (700, 100_000), (1000, 25_000)])
+def test_no_bot_of_many_is_left_out(bots: int, limit: int) -> None:
+    """Every k-th pairing would leave out two, one and six of these bots."""
+    pairings = np.array([*combinations(range(bots), 2)])
+    quota = share_out(np.full(len(pairings), 3), limit)
+    assert quota.sum() == limit
+    times = np.bincount(pairings[quota > 0].ravel(), minlength=bots)
+    assert times.min() > limit / bots / 2
+
+
+DEAL = dealt("5678C", "824xz", "CC", removed="y23")
+
+
+def champion(rules: Rules = STANDARD) -> Champion:
+    return Champion(Setup(Random(0), 0, rules))
+
+
+@pytest.mark.slow
+def test_the_chances_of_a_run_are_those_of_the_bot() -> None:
+    """On some 4,500 positions of random games, to 1e-9, also at the end, and in forfeited games."""
+    cup = tournament(bots=3, pairs=16)
+    games = [*play(cup, forfeits=True)]
+    (batch,) = read_batches(cup, rows_of(games))
+    found, bot = chances_of(batch), champion()
+    positions = 0
+    for number, game in enumerate(games):
+        for ply, state in enumerate(game.states):
+            if ply < len(game.row.actions) or (state.over and not game.forfeited):
+                for seat in (0, 1):
+                    chance = bot.chance(view(state, seat))
+                    own = found[number, ply] if seat == 0 else 1 - found[number, ply]
+                    assert chance == pytest.approx(own, abs=1e-9)
+                positions += 1
+    assert positions > 3_000
+
+
+@pytest.mark.slow
+def test_a_take_that_must_come_is_no_surprise() -> None:
+    """At the last ply it is settled who wins, and before it unless a hidden card comes first."""
+    cup = tournament(bots=3, pairs=16)
+    games = [*play(cup)]
+    (batch,) = read_batches(cup, rows_of(games))
+    found, hidden = chances_of(batch), 0
+    for game, chances in zip(games, found, strict=True):
+        if len(game.states) <= STANDARD.game_plies:
+            continue
+        before = game.states[STANDARD.game_plies - 2]
+        assert chances[-2] == chances[-1]
+        if before.taken[before.to_act] and not before.taken[1 - before.to_act]:
+            hidden += 1
+            assert 0 < chances[-3] < 1
+        else:
+            assert chances[-3] == chances[-1]
+    assert hidden > 3
+
+
+def chance(actions: str = "", seat: int = 0, deal: str = DEAL) -> float:
+    return champion().chance(view(at(deal, actions), seat))
+
+
+def test_the_bot_knows_the_chances_of_the_published_game_only() -> None:
+    assert isinstance(champion(), Valuer)
+    rules = Rules(set_bonus=3)
+    assert champion(rules).chance(view(State.from_text(DEAL, rules), 0)) is None
+    assert chance() == pytest.approx(0.5, abs=0.1)
+    # seat 0 takes betrayals: worse for it than the cards that it left
+    assert 0 < chance("5x6z7T", 1) < chance("5x6z7", 1) < 1
+    # seat 1 is still to take: with all three cities in the row it is ahead
+    deal = dealt("CC567", "C8876", "55")
+    assert chance("TCC8C", 1, deal) > max(0.85, chance("TCC8", 1, deal))

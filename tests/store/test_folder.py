@@ -1,4 +1,4 @@
-"""A run's folder: all files or none, its state at a glance, and a disk that is full."""
+"""A run's folder: all files or none, the same run or none, and a disk that is full."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,14 +22,19 @@ from arena.cli.picking import open_out
 from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
 from arena.runs.judge_games import JudgedGames
-from arena.store.folder import WINS, RunFolder, home_of, locate, make_place
+from arena.store.folder import MANIFEST, WINS, RunFolder, home_of, locate, make_place
+from arena.store.manifest import manifest_text
 from arena.store.sqlite_file import SqliteFile
 from tests.conftest import run_here
 
 
 def text(content: str) -> Callable[[TextIO], object]:
-    """Return a function that writes this text."""
     return lambda file: file.write(content)
+
+
+def fill(_: object) -> None:
+    """Write as on a full disk, whose error names no file."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_files_are_written_and_an_earlier_runs_are_replaced(tmp_path: Path) -> None:
@@ -42,8 +48,7 @@ def test_files_are_written_and_an_earlier_runs_are_replaced(tmp_path: Path) -> N
     assert names == {"games.csv", "manifest.json", "run.log", "notes.txt"}
 
 
-def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
-    """A user's own games.csv is not a run's, also beside a log."""
+def test_a_folder_with_a_users_own_games_is_refused_also_beside_a_log(tmp_path: Path) -> None:
     (tmp_path / "games.csv").write_text("mine")
     for names in (["games.csv"], ["games.csv", "run.log"]):
         (tmp_path / names[-1]).touch()
@@ -63,7 +68,6 @@ def may_freeze(path: Path, flag: str) -> bool:
 def test_what_cannot_be_replaced_is_refused_before_anything_is_written(
     tmp_path: Path, what: str, flag: str
 ) -> None:
-    """A folder that is append-only or immutable, and a result that is."""
     out = tmp_path / "run"
     RunFolder(out).write({"games.csv": text("old"), "manifest.json": text("{}")})
     before = sorted(path.name for path in out.iterdir())
@@ -99,8 +103,7 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     assert (tmp_path / "mine").read_text() == "mine"
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """A file stands in place of the folder, or of a folder above it."""
+def test_a_file_in_place_of_the_folder_or_above_it_is_named(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for path in (file, file / "run"):
@@ -108,27 +111,16 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             RunFolder(path)
 
 
-def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_played(tmp_path: Path) -> None:
-    """The error names it."""
-    RunFolder(tmp_path)
-    (tmp_path / "games.csv").mkdir()
-    with pytest.raises(InputError, match=r"games\.csv: a folder in the place of a file"):
-        RunFolder(tmp_path)
-
-
 def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
     """If the second of two files cannot be written, the first is still the old one."""
     folder = RunFolder(tmp_path)
     folder.write({"a.csv": text("old")}, {"b.csv": text("old")})
 
-    def full(_: TextIO) -> None:
-        raise OSError(28, "No space left on device")
-
     stopped: list[bool] = []
     for files, others in (
-        ({"a.csv": text("new"), "b.csv": full}, {}),
-        ({"a.csv": text("new")}, {"b.csv": full}),
-        ({"b.csv": full}, {"a.csv": text("new")}),
+        ({"a.csv": text("new"), "b.csv": fill}, {}),
+        ({"a.csv": text("new")}, {"b.csv": fill}),
+        ({"b.csv": fill}, {"a.csv": text("new")}),
     ):
         with pytest.raises(OSError, match="No space"):
             folder.write(files, others, lambda: stopped.append(True))
@@ -176,7 +168,6 @@ def test_files_that_an_older_arena_left_at_the_top_move(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_moves_nothing(tmp_path: Path) -> None:
-    """The earlier run stays as its arena has left it."""
     folder = RunFolder(tmp_path)
     folder.write({"manifest.json": text("{}")})
     (tmp_path / "cards.csv").write_text("old")
@@ -200,7 +191,6 @@ def test_details_are_removed_with_their_run_and_nothing_else(tmp_path: Path) -> 
 
 
 def test_details_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
-    """A link, and a file in the place of the folder."""
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     RunFolder(out).write({"manifest.json": text("{}")})
     elsewhere.mkdir()
@@ -216,70 +206,40 @@ def test_details_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
     assert not [*elsewhere.iterdir()]
 
 
-@pytest.fixture
-def cup(duel: Path, tmp_path: Path) -> Path:
-    """Return a copy of the folder of a run that has ended, which a test may change."""
-    return shutil.copytree(duel, tmp_path / "cup")
-
-
 def test_a_folder_on_a_file_system_without_locks_is_one_line(
-    cup: Path, monkeypatch: pytest.MonkeyPatch
+    duel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As for the folder for temporary files."""
-
     def refuse(_descriptor: int, _how: int) -> None:
         raise OSError(95, "Operation not supported")
 
+    out = shutil.copytree(duel, tmp_path / "cup")
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(ArenaError, match=r"has no locks \(Operation not supported\); choose"):
-        arena.run(["uniform", "greedy"], pairs=2, seed=7, out=cup, progress=False)
+        arena.run(["uniform", "greedy"], pairs=2, seed=7, out=out, progress=False)
 
 
-FULL = errno.ENOSPC, os.strerror(errno.ENOSPC)
+@contextmanager
+def written(path: Path) -> Iterator[None]:
+    """Write a file of a run, as the others do that are left by an error."""
+    yield RunFolder(path.parent).write({path.name: fill})
 
 
-def fill(_: object) -> None:
-    """Write as on a full disk, whose error names no file."""
-    raise OSError(*FULL)
-
-
-def write_run_file(folder: Path) -> None:
-    """Write a file of a run."""
-    RunFolder(folder).write({"wins.csv": fill})
-
-
-def write_to_the_side(folder: Path) -> None:
-    """Write a file that replaces another one."""
-    with replacing(folder / "wins.csv") as part:
-        fill(part)
-
-
-def export(folder: Path) -> None:
-    """Write what a user has named."""
-    with open_out(folder / "wins.csv") as file:
+@pytest.mark.parametrize("writing", [written, replacing, open_out])
+def test_the_file_that_does_not_fit_is_named_and_nothing_is_left_of_it(
+    tmp_path: Path, writing: Callable[[Path], AbstractContextManager[object]]
+) -> None:
+    full = pytest.raises(OSError, match="No space left on device")
+    with full as caught, writing(tmp_path / "wins.csv") as file:
         fill(file)
-
-
-@pytest.mark.parametrize("write", [write_run_file, write_to_the_side, export])
-def test_the_file_that_does_not_fit_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
-    """And nothing is left of it."""
-    with pytest.raises(OSError, match="No space left on device") as caught:
-        write(tmp_path)
     assert Path(caught.value.filename).name == "wins.csv"
     assert not [*tmp_path.rglob("*wins*")]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_standard_output_that_is_full_is_named() -> None:
-    """As one that leads to a file on a full disk."""
+    words = [sys.executable, "-m", "arena", "docs", "--path"]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "arena", "docs", "--path"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.stderr.splitlines()[-1] == "error: standard output: No space left on device"
 
 
@@ -312,8 +272,6 @@ def test_a_good_run_on_a_full_disk_is_not_to_be_played_again(
 
 
 def test_only_damage_is_followed_by_advice_to_begin_anew(tmp_path: Path) -> None:
-    """In every database of the arena."""
-
     class Made(SqliteFile):
         path = tmp_path / "one.sqlite"
         advice = "; begin anew"
@@ -322,3 +280,118 @@ def test_only_damage_is_followed_by_advice_to_begin_anew(tmp_path: Path) -> None
         with pytest.raises(ArenaError) as caught, Made().errors():
             fail(code, "broken")()
         assert ("begin anew" in str(caught.value)) == advised
+
+
+RUN: dict[str, Any] = {
+    "seed": 1,
+    "rules": {"set_bonus": 3},
+    "notes": [{"label": "a", "sha256": "0" * 31}, {"label": "b", "sha256": "1" * 30}],
+    "versions": {"arena": "0.1.0", "python": "3.11.7"},
+}
+
+
+def differences(folder: RunFolder, **changes: Any) -> list[str]:
+    """Return the differences that are reported for a folder whose run had these changes."""
+    try:
+        folder.check(RUN, manifest_text(RUN | changes))
+    except InputError as error:
+        start, _, advice = str(error).rpartition("; ")
+        assert advice == "--fresh starts over, and --out FOLDER writes elsewhere"
+        prefix = f"{folder.path}: holds another run: "
+        assert start.startswith(prefix)
+        return start.removeprefix(prefix).split("; ")
+    return []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "run")
+
+
+def test_the_same_run_is_resumed_and_a_new_folder_takes_any(folder: RunFolder) -> None:
+    assert differences(folder) == []
+    folder.check(RUN, None)
+
+
+def test_results_without_a_store_are_not_resumed(folder: RunFolder) -> None:
+    """Their games are missing; with a store they are not."""
+    (folder.path / MANIFEST).write_text(manifest_text(RUN))
+    with pytest.raises(InputError, match=r"results, but no run\.sqlite to go on from; --fresh"):
+        folder.check(RUN, None)
+    folder.check(RUN, manifest_text(RUN))
+
+
+OTHER = [RUN["notes"][0], {"label": "c", "sha256": "1" * 30}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seed": 2}, "seed: there 2, here 1"),
+        ({"rules": {"set_bonus": 4}}, "rules.set_bonus: there 4, here 3"),
+        ({"rules": {}}, "rules.set_bonus: there None, here 3"),
+        ({"notes": OTHER}, "notes[1].label: there c, here b"),
+    ],
+)
+def test_what_differs_is_named_by_its_place(
+    folder: RunFolder, changes: dict[str, object], said: str
+) -> None:
+    assert differences(folder, **changes) == [said]
+
+
+def test_one_run_at_a_time_writes_to_a_folder(folder: RunFolder) -> None:
+    """Until the first has ended, also by an error; no descriptor is left open."""
+    before = len(os.listdir("/dev/fd"))
+    refused = pytest.raises(InputError, match="another run is writing there")
+    with folder.locked(), refused, folder.locked():
+        pass
+    with pytest.raises(KeyError), folder.locked():
+        raise KeyError
+    with folder.locked():
+        pass
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_an_earlier_runs_files_are_removed_and_named(folder: RunFolder) -> None:
+    """All but its log, and no other files."""
+    for name in ("games.csv", "timings.csv", "manifest.json", "run.sqlite-wal", "notes.txt"):
+        (folder.path / name).write_text("")
+    assert sorted(folder.clear()) == ["games.csv", "manifest.json", "run.sqlite-wal", "timings.csv"]
+    assert {path.name for path in folder.path.iterdir()} == {"run.log", "notes.txt"}
+    assert folder.clear() == []
+
+
+def test_a_folder_with_another_programs_database_is_not_cleared(folder: RunFolder) -> None:
+    folder.store.write_bytes(b"SQLite format 3\0" + bytes(84 + 8092))
+    (folder.path / "games.csv").write_text("")
+    with pytest.raises(InputError, match="not one of a run; it is kept"):
+        folder.clear()
+    assert (folder.path / "games.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "3", "[" * 100_000, '{"seed": ' + "9" * 5000 + "}"], ids=range(6)
+)
+def test_a_manifest_that_cannot_be_read_is_an_error(folder: RunFolder, text: str) -> None:
+    with pytest.raises(InputError, match=r"run\.sqlite: its manifest cannot be read: .*; --fresh"):
+        folder.check(RUN, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "why"),
+    [
+        *(
+            (f"run.{end}", os.mkfifo, "not a regular")
+            for end in ("log", "sqlite", "sqlite-journal")
+        ),
+        ("games.csv", os.mkfifo, "not a regular"),  # nothing waits for somebody to write into it
+        ("games.csv", Path.mkdir, "a folder in the place of a"),
+    ],
+)
+def test_what_is_not_a_file_in_the_place_of_one_is_refused(
+    folder: RunFolder, name: str, make: Callable[[Path], object], why: str
+) -> None:
+    (folder.path / name).unlink(missing_ok=True)
+    make(folder.path / name)
+    with pytest.raises(InputError, match=f"{name}: {why} file"):
+        RunFolder(folder.path)

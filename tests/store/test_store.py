@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,6 +19,7 @@ from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
 from arena.runs.run import run
 from arena.statistics.counts import MISSING
+from arena.store import damage
 from arena.store.counting import Counts
 from arena.store.database import FORMAT, is_foreign
 from arena.store.folder import RunFolder
@@ -44,17 +50,34 @@ def played(pairing: int, first: int, pairs: int, *faulty: tuple[int, int]) -> Pl
     return Played(Chunk(pairing, first, pairs), results, {}, 1.0)
 
 
-def test_the_finished_pairs_are_known_as_ranges() -> None:
-    """In order, with gaps where pairs are missing."""
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.sqlite"
+
+
+def begun(path: Path, pairs: int = 0) -> Store:
+    """Return a new store with so many pairs, which are committed."""
+    store = Store(path)
+    store.begin(MANIFEST)
+    if pairs:
+        store.add(played(0, 0, pairs))
+    store.commit()
+    return store
+
+
+def pairs_in(path: Path) -> list[range]:
+    """Return the pairs that a store has, which is that of the manifest."""
+    with closing(Store(path)) as store:
+        assert store.manifest == manifest_text(MANIFEST)
+        return store.finished([PairRange(0, 0, 999)])[0]
+
+
+def test_the_finished_pairs_are_known_as_ranges_with_gaps() -> None:
     store = Store(None)
     for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
         store.add(played(4, first, pairs))
-    assert store.finished([PairRange(4, 0, 99)])[4] == [
-        range(3),
-        range(4, 5),
-        range(10, 16),
-        range(30, 32),
-    ]
+    ranges = [range(3), range(4, 5), range(10, 16), range(30, 32)]
+    assert store.finished([PairRange(4, 0, 99)])[4] == ranges
     assert store.finished([PairRange(0, 0, 99)])[0] == []
 
 
@@ -91,6 +114,9 @@ def test_a_result_is_read_as_it_was_written() -> None:
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 
 
+UNPLAYED = Fault("max_faults", "not played: too many faults before it")
+
+
 def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
     """The played game's fault is gone; the rule counts earlier faults, not forfeits by rule."""
     store = Store(None)
@@ -98,99 +124,68 @@ def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
     store.forfeit(Forfeits(0, 3, 8, loser=0))
     assert [game[:2] for game in store.forfeits([PairRange(0, 0, 4)])[0]] == [(1, 0)]
     games = [(game[:4], game.fault) for _, game in store.results()]
-    assert games[1] == ((0, 1, 0, "points"), None)
-    assert games[2] == ((1, 0, 1, "forfeit"), FAULT)
-    for number in range(3, 8):
-        (pair, seat, winner, win_type), fault = games[number]
-        assert (pair, seat, winner, win_type) == (number // 2, number % 2, 1, "forfeit")
-        assert fault == Fault("max_faults", "not played: too many faults before it")
+    assert games[1:3] == [((0, 1, 0, "points"), None), ((1, 0, 1, "forfeit"), FAULT)]
+    by_rule = [((*divmod(number, 2), 1, "forfeit"), UNPLAYED) for number in range(3, 8)]
+    assert games[3:] == by_rule
     # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
     assert store.count().pair_totals == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
 
 
 @pytest.mark.parametrize("loser", [0, 1])
-def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
-    """The other bot wins, with no points and no plies."""
+def test_a_forfeit_by_rule_has_no_points_and_no_plies(loser: int) -> None:
     store = Store(None)
     store.forfeit(Forfeits(0, 0, 1, loser))
-    ((_, game),) = store.results()
-    fault = Fault("max_faults", "not played: too many faults before it")
-    assert game == GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, fault, "")
+    game = GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, UNPLAYED, "")
+    assert [*store.results()] == [(0, game)]
 
 
-def test_another_connection_sees_the_committed_games_only(tmp_path: Path) -> None:
-    """What is added is there after a commit, and not before."""
-    store = Store(tmp_path / "run.sqlite")
-    store.add(played(0, 0, 3))
-    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as database:
+def test_another_connection_sees_the_committed_games_only(path: Path) -> None:
+    with closing(Store(path)) as store, closing(sqlite3.connect(path)) as database:
+        store.add(played(0, 0, 3))
         assert database.execute("SELECT count(*) FROM games").fetchone() == (0,)
         store.commit()
         assert database.execute("SELECT count(*) FROM games").fetchone() == (6,)
-    store.close()
 
 
-def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_and_committed_games_stay(path: Path) -> None:
     """The chunk that did not fit is not stored in part."""
-    path = tmp_path / "run.sqlite"
-    store = Store(path)
-    store.begin(MANIFEST)
-    store.add(played(0, 0, 100))
-    store.commit()
-    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-    store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-    with pytest.raises(ArenaError, match=r"run\.sqlite: database or disk is full"):
-        store.add(played(0, 100, 1000))
-    store.close()
-    again = Store(path)
-    assert again.manifest == manifest_text(MANIFEST)
-    assert again.finished([PairRange(0, 0, 999)])[0] == [range(100)]
-    again.close()
+    with closing(begun(path, 100)) as store:
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(ArenaError, match=r"run\.sqlite: database or disk is full"):
+            store.add(played(0, 100, 1000))
+    assert pairs_in(path) == [range(100)]
 
 
-def test_half_a_chunk_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever ends it between its games and their checksum."""
-    path = tmp_path / "run.sqlite"
-    store = Store(path)
-    store.begin(MANIFEST)
-
-    def end(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("arena.store.store.renew_blocks", end)
-    with pytest.raises(KeyboardInterrupt):
+def test_a_chunk_that_is_ended_before_its_checksum_is_not_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.store.store.renew_blocks", Mock(side_effect=KeyboardInterrupt))
+    with closing(begun(path)) as store, pytest.raises(KeyboardInterrupt):
         store.add(played(0, 0, 3))
-    store.close()
-    again = Store(path)
-    assert again.manifest == manifest_text(MANIFEST)
-    assert again.count_games() == 0
-    again.close()
+    assert pairs_in(path) == []
+    with closing(Store(path)) as store:
+        assert store.count_games() == 0
 
 
-def test_a_store_that_was_not_closed_has_its_committed_games(tmp_path: Path) -> None:
+def test_a_store_that_was_not_closed_has_its_committed_games(path: Path) -> None:
     """As after kill -9: its files are copied while it is open."""
-    store = Store(tmp_path / "run.sqlite")
-    store.begin(MANIFEST)
-    store.add(played(0, 0, 7))
-    store.commit()
-    store.add(played(0, 7, 2))
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for path in tmp_path.glob("run.sqlite*"):
-        (copy / path.name).write_bytes(path.read_bytes())
-    again = Store(copy / "run.sqlite")
-    assert again.finished([PairRange(0, 0, 999)])[0] == [range(7)]
-    again.close()
+    with closing(begun(path, 7)) as store:
+        store.add(played(0, 7, 2))
+        copy = path.parent / "copy"
+        copy.mkdir()
+        for file in path.parent.glob("run.sqlite*"):
+            shutil.copy(file, copy)
+    assert pairs_in(copy / "run.sqlite") == [range(7)]
 
 
-def test_a_store_without_tables_is_a_new_store(tmp_path: Path) -> None:
+def test_a_store_without_tables_is_a_new_store(path: Path) -> None:
     """Its run was killed before the tables were made."""
-    path = tmp_path / "run.sqlite"
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA application_id = 5")
-    store = Store(path)
-    assert store.manifest is None
-    store.close()
+    with closing(Store(path)) as store:
+        assert store.manifest is None
 
 
 STORES = {
@@ -203,9 +198,7 @@ STORES = {
 
 
 @pytest.mark.parametrize("version", STORES)
-def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
-    """Older or newer than ours, which is 4; the file is not changed."""
-    path = tmp_path / "run.sqlite"
+def test_a_store_of_another_version_is_refused(path: Path, version: int) -> None:
     Store(path).close()
     with sqlite3.connect(path) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (FORMAT,)
@@ -217,9 +210,7 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> 
 
 
 @pytest.mark.parametrize("application", [0, 1, 2**31 - 1])
-def test_a_database_of_another_program_is_refused(tmp_path: Path, application: int) -> None:
-    """Even if its version is ours."""
-    path = tmp_path / "run.sqlite"
+def test_a_database_of_another_program_is_refused(path: Path, application: int) -> None:
     with sqlite3.connect(path) as database:
         database.execute(f"PRAGMA application_id = {application}")
         database.execute("PRAGMA user_version = 2")
@@ -250,9 +241,8 @@ DAMAGES = {
 }
 
 
-def test_a_damaged_schema_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_schema_is_refused(path: Path) -> None:
     """SQLite quotes it in its message, also bytes that are no text."""
-    path = tmp_path / "run.sqlite"
     Store(path).close()
     content = path.read_bytes()
     path.write_bytes(content.replace(b"CREATE TABLE games", b"CREATE TABLE\xa0games"))
@@ -261,14 +251,9 @@ def test_a_damaged_schema_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("statement", "damage"), DAMAGES.items())
-def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, damage: str) -> None:
+def test_a_damaged_store_is_refused_and_kept(path: Path, statement: str, damage: str) -> None:
     """Its tables are not ours, or a value is not of its column's type."""
-    path = tmp_path / "run.sqlite"
-    store = Store(path)
-    store.begin(MANIFEST)
-    store.add(played(0, 0, 3))
-    store.commit()
-    store.close()
+    begun(path, 3).close()
     with sqlite3.connect(path) as database:
         database.execute(statement)
     before = path.read_bytes()
@@ -281,7 +266,6 @@ def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, dam
 
 @pytest.mark.parametrize(("pairings", "pairs"), [(4, 10), (5, 9)])
 def test_a_game_that_the_run_does_not_have_is_refused(pairings: int, pairs: int) -> None:
-    """It is pair 9 of pairing 4, both counted from 0."""
     store = Store(None)
     store.add(played(4, 9, 1))
     store.check_games(5, 10)
@@ -302,7 +286,6 @@ def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
 
 
 def test_counts_know_how_many_games_they_have() -> None:
-    """Two of a pair, one where the other one is not there yet."""
     assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
     assert Counts.of(games=[[3, 4]], pairs=[0]).total == 0
 
@@ -332,3 +315,113 @@ def test_a_run_is_copied_and_left_alone(tmp_path: Path) -> None:
             store.add(played(0, 7, 2))
             assert store.finished([PairRange(0, 0, 99)])[0] == [range(4), range(7, 9)]
         assert copy.finished([PairRange(0, 0, 99)])[0] == [range(5)]
+
+
+FLIPS = 40  # of each store; tests/runs/test_verify.py has 500 of a whole run's
+BOTS = {"bots": [{"label": "a", "sha256": "1f"}, {"label": "b", "sha256": "2e"}]}
+
+
+class Content(NamedTuple):
+    """All that a store keeps."""
+
+    games: frozenset[Any]
+    left_out: frozenset[Any]
+    bots: frozenset[Any]
+    manifest: str | None
+
+
+def read(path: Path, *, copied: bool) -> Content:
+    with closing(Store(path, copied=copied)) as store:
+        left_out, bots = (store._rows(f"SELECT * FROM {name}") for name in ("left_out", "bots"))
+        tables = frozenset(store.results()), frozenset(left_out), frozenset(bots)
+        return Content(*tables, store.manifest)
+
+
+def fill(store: Store) -> None:
+    """Keep games of two pairings, forfeits among them, and some that are left out."""
+    store.begin(BOTS)
+    for first in range(0, 90, 30):
+        store.add(played(0, first, 30, (first, 0), (first + 1, 1)))
+        store.add(played(1, first, 30))
+        store.commit()
+    store.trim([Pairing("a", "b"), Pairing("a", "c")], {0: 80, 1: 90})
+    store.commit()
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a store that was closed."""
+    folder = tmp_path_factory.mktemp("closed")
+    with closing(Store(folder / "run.sqlite")) as store:
+        fill(store)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a store that was killed: its files are copied while it is open."""
+    folder = tmp_path_factory.mktemp("killed")
+    with closing(Store(folder / "open.sqlite")) as store:
+        fill(store)
+        for ending in ("", "-wal"):
+            shutil.copy(folder / f"open.sqlite{ending}", folder / f"run.sqlite{ending}")
+    return folder
+
+
+def flip(folder: Path, place: Path, names: list[str], seed: str) -> None:
+    """Copy files of a store to a place, and flip one bit of one of them."""
+    rng = Random(seed)
+    contents = {name: bytearray((folder / name).read_bytes()) for name in names}
+    content = contents[rng.choice(names)]
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    for name in ("run.sqlite", "run.sqlite-wal", "run.sqlite-shm"):
+        (place / name).unlink(missing_ok=True)
+    for name, changed in contents.items():
+        (place / name).write_bytes(changed)
+
+
+def found(folder: Path, place: Path, names: list[str]) -> Iterator[Content | str]:
+    """Yield what is read after each flip, or why the store is refused."""
+    for number in range(FLIPS):
+        for copied in (True, False):  # as it is read, and as a run goes on with it
+            flip(folder, place, names, str(number))
+            try:
+                yield read(place / "run.sqlite", copied=copied)
+            except InputError as error:
+                yield str(error)
+
+
+@pytest.mark.slow
+def test_a_flip_in_a_closed_store_is_named_or_harmless(closed: Path, tmp_path: Path) -> None:
+    whole = read(closed / "run.sqlite", copied=True)
+    assert [len(part) for part in whole[:3]] == [340, 20, 2]
+    refused = [seen for seen in found(closed, tmp_path, ["run.sqlite"]) if seen != whole]
+    assert len(refused) > FLIPS // 2  # of 2 * FLIPS
+    for message in refused:
+        assert isinstance(message, str), message
+        assert message.startswith(f"{tmp_path / 'run.sqlite'}: ")
+        assert message.endswith(("; a run with --fresh starts over", "; choose another folder"))
+
+
+def test_a_pairing_is_part_of_a_checksum(path: Path) -> None:
+    """In a node of SQLite's tree a key can change so that a game is found in its old place."""
+    with closing(Store(path)) as store:
+        store.add(played(0, 0, 2))
+        found = damage._sum_games(store._connection, 0, 0)
+        store._connection.execute("UPDATE games SET pairing = 1")
+        assert damage._sum_games(store._connection, 1, 0) != found
+
+
+@pytest.mark.slow
+def test_a_flip_in_a_store_that_was_killed_loses_commits_at_most(
+    killed: Path, tmp_path: Path
+) -> None:
+    """SQLite has a checksum for each page of its log, and leaves out what comes after a bad one."""
+    whole = read(killed / "run.sqlite", copied=True)
+    lost = 0
+    for content in found(killed, tmp_path, ["run.sqlite", "run.sqlite-wal"]):
+        if isinstance(content, Content) and content != whole:
+            lost += 1
+            assert content.games < whole.games or content.left_out < whole.left_out
+            assert content.manifest in (None, whole.manifest)
+    assert lost

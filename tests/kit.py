@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 
 from arena.executors.local import Executor
 from arena.executors.log import QUIET, RunLog
@@ -18,9 +22,13 @@ from arena.lanes.scratch import scratch_folder
 from arena.runs.run import Playing
 from arena.store.damage import enable, renew_all
 from arena.tournament.config_keys import Venue
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Plan, Played
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
+from tests import ROOT
 from tests.conftest import Done
+from tests.waiting import PATIENCE
 
 
 class InThisProcess:
@@ -34,6 +42,33 @@ class InThisProcess:
 
 
 HERE = InThisProcess()
+
+
+Games = dict[tuple[int, int, int], GameResult]
+"""Results by pairing, pair and seat."""
+
+
+def plan_for(tournament: Tournament, pairings: int | None = None) -> Plan:
+    """Return a plan of every game of the first pairings, by default of all."""
+    pairs, number = tournament.pairs, len(tournament.pairings[:pairings])
+    return Plan([[range(pairs)]] * number, Strikes(tournament.pairings, pairs, most=1000))
+
+
+def play_plan(
+    tournament: Tournament,
+    executor: Executor = HERE,
+    log: RunLog | None = None,
+    pairings: int | None = None,
+) -> Games:
+    """Play the games of the first pairings, of which none may come twice, and return them."""
+    plan, games = plan_for(tournament, pairings), Games()
+    for played in executor.play(plan, tournament, log or RunLog([])):
+        plan.learn(played)
+        for game in played.results:
+            place = (played.chunk.pairing, *game[:2])
+            assert place not in games
+            games[place] = game
+    return games
 
 
 class Stops:
@@ -83,6 +118,33 @@ def refused(done: Done) -> str:
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: ")
     return line.removeprefix("error: ")
+
+
+def marked_processes(mark: str) -> list[psutil.Process]:
+    """Return the running processes with this mark in their environment or arguments."""
+    processes = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError, psutil.Error):  # a dead one has neither
+            words = [Path("/proc", name, what).read_bytes() for what in ("environ", "cmdline")]
+            if any(os.fsencode(mark) in some for some in words):
+                processes.append(psutil.Process(int(name)))
+    return [process for process in processes if process.pid != os.getpid()]
+
+
+def run_python(
+    *words: str, folder: Path, text: str = "", environment: dict[str, str] | None = None
+) -> Done:
+    """Run Python with these words in a folder, where it finds the arena."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {}),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
 
 
 def count_games(folder: Path) -> int:

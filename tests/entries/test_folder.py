@@ -1,54 +1,94 @@
-"""A folder is a bot: read within bounds, hashed whole, and played from memory."""
+"""A folder, or a zip of it, is a bot: read within bounds, hashed whole, and played from memory."""
 
 from __future__ import annotations
 
-import csv
+import hashlib
 import os
 import pickle
 import re
 import shutil
 import socket
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from arena.entries import file as folders
+from arena.entries.archive import make_archive, read_archive
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from engine.play import setup
 from tests.conftest import Arena
-from tests.entries.learned import BOT, DEEP_ORDER, ORDER, write_learned
+from tests.kit import csv_rows, refused
+
+BOT = '''"""Plays the action that stands first in its data."""
+
+import pkgutil
+
+import helper
+from nets import deep
+
+
+class Learned:
+    def __init__(self, setup, fail: bool = False):
+        self.order = pkgutil.get_data(__name__, "order.txt")
+        self.deep = deep.ORDER
+        self.fail = fail
+
+    def choose(self, view, /):
+        if self.fail:
+            helper.fail()
+        return min(view.legal, key=self.order.index)
+
+
+bot = Learned
+'''
+HELPER = "def fail():\n    raise ValueError('helpless')\n"
+DEEP = 'import pkgutil\n\nORDER = pkgutil.get_data(__name__, "order.txt")\n'
+ORDER = bytes(range(12))
+DEEP_ORDER = ORDER[::-1]
 
 
 @pytest.fixture
-def learned(tmp_path: Path) -> Path:
-    return write_learned(tmp_path / "learned")
+def learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder `learned` of a bot, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "learned"
+    (folder / "nets").mkdir(parents=True)
+    (folder / "bot.py").write_text(BOT)
+    (folder / "helper.py").write_text(HELPER)
+    (folder / "order.txt").write_bytes(ORDER)
+    (folder / "nets" / "deep.py").write_text(DEEP)
+    (folder / "nets" / "order.txt").write_bytes(DEEP_ORDER)
+    return folder
 
 
-def test_a_folder_travels_with_all_its_files(learned: Path) -> None:
-    """Every worker plays what was hashed, even if the folder has gone meanwhile."""
-    entry = pickle.loads(pickle.dumps(resolve(f"{learned}/")))
-    assert (entry.label, entry.lane, entry.path) == ("learned", "process", ())
+def zipped(folder: Path) -> str:
+    """Zip a folder as systems do, and return the path of the zip."""
+    return shutil.make_archive(str(folder), "zip", folder.parent, folder.name)
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_a_folder_travels_with_all_its_files(learned: Path, is_zip: bool) -> None:
+    """Every worker plays what was hashed, even if it has gone meanwhile; a zip is the same bot."""
+    folder = resolve(f"{learned}/")
+    path = zipped(learned) if is_zip else str(learned)
+    entry = pickle.loads(pickle.dumps(resolve(path)))
     shutil.rmtree(learned)
+    Path(path).unlink(missing_ok=True)
+    assert (entry.label, entry.lane, entry.path) == ("learned", "process", ())
+    assert (entry.sha256, entry.source) == (folder.sha256, folder.source)
     strategy = entry.create(setup(0, 0))
     assert (strategy.order, strategy.deep) == (ORDER, DEEP_ORDER)
 
 
-def test_a_folder_can_be_written_with_and_without_a_slash(
-    learned: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is the same bot; a bare name is one in bots/, and the error says what was meant."""
-    assert resolve(str(learned)).sha256 == resolve(f"{learned}/").sha256
-    monkeypatch.chdir(learned.parent)
-    assert resolve("./learned").label == "learned"
+def test_a_folder_is_named_by_its_path(learned: Path) -> None:
+    """A bare name is one in bots/; the label does not end at a dot, as a file's does."""
     with pytest.raises(InputError, match=r"no bot 'learned' in bots/; did you mean \./learned/\?"):
         resolve("learned")
-
-
-def test_a_folder_with_a_dot_in_its_name_keeps_its_whole_name(learned: Path) -> None:
-    """The label does not end at the dot, as a file's does; the bot is found all the same."""
-    entry = resolve(f"{learned.rename(learned.parent / 'v1.2')}/")
+    assert resolve("./learned").label == "learned"
+    entry = resolve(f"./{learned.rename('v1.2')}")
     assert entry.label == "v1.2"
     assert entry.create(setup(0, 0)).order == ORDER
 
@@ -65,33 +105,28 @@ def test_bot_py_is_preferred_to_the_package_itself(learned: Path) -> None:
 
 @pytest.mark.parametrize("name", ["bot.py", "helper.py", "order.txt", "nets/order.txt"])
 def test_an_edit_of_any_file_is_another_bot(learned: Path, name: str) -> None:
-    """So is a file that is added, renamed or moved."""
-    before = resolve(str(learned)).sha256
+    """So is a file that is renamed, and the same bytes in other files."""
+    seen = {resolve(str(learned)).sha256}
     path = learned / name
     path.write_bytes(path.read_bytes() + b"\n")
-    edited = resolve(str(learned)).sha256
-    path.rename(path.with_name("other.py"))
-    if name != "bot.py":
-        assert len({before, edited, resolve(str(learned)).sha256}) == 3
-    assert before != edited
-
-
-def test_the_border_between_two_files_counts(tmp_path: Path) -> None:
-    """The same bytes in other files are another bot."""
-    for name, first, second in (("one", "a", "bc"), ("two", "ab", "c")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "bot.py").write_text("bot = 1")
-        (tmp_path / name / "x").write_text(first)
-        (tmp_path / name / "y").write_text(second)
-    assert resolve(f"{tmp_path}/one").sha256 != resolve(f"{tmp_path}/two").sha256
+    seen.add(resolve(str(learned)).sha256)
+    for first, second in (("a", "bc"), ("ab", "c")):
+        (learned / "x").write_text(first)
+        (learned / "y").write_text(second)
+        seen.add(resolve(str(learned)).sha256)
+    (learned / "y").rename(learned / "z")
+    seen.add(resolve(str(learned)).sha256)
+    assert len(seen) == 5
 
 
 def test_what_python_and_editors_leave_is_no_part_of_it(learned: Path) -> None:
-    """Hidden files and `__pycache__` change nothing, and are not read."""
+    """Hidden files and `__pycache__` change nothing, and are not read; so it is in a zip."""
     before = resolve(str(learned))
     (learned / "nets" / "__pycache__").mkdir()
     (learned / "nets" / "__pycache__" / "deep.pyc").write_text("x")
     (learned / ".git").mkdir()
+    (learned / ".git" / "config").touch()
+    assert resolve(zipped(learned)).sha256 == before.sha256
     os.mkfifo(learned / ".git" / "pipe")
     (learned / ".hidden").symlink_to("/nowhere")
     assert resolve(str(learned)) == before
@@ -132,8 +167,7 @@ def test_an_import_that_fails_names_the_bots_own_line(
     (learned / "helper.py").write_text("import nothing_of_this_name\n")
     words = ["--lane", lane, "--pairs", "1", "--out", "out"]
     assert arena("play", "./learned/", "uniform", *words).returncode == 0
-    with (learned.parent / "out" / "faults.csv").open() as file:
-        fault = next(csv.DictReader(file))
+    fault = csv_rows(learned.parent / "out" / "faults.csv")[0]
     assert fault["kind"] == "import"
     assert fault["message"].endswith("'nothing_of_this_name' (line 1 of helper.py)")
     assert "archive.py" not in fault["traceback"]
@@ -154,88 +188,81 @@ def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, lear
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
-def refused(arena: Arena, folder: Path, spec: str = "./learned/") -> str:
-    """Return the one line with which a folder is refused."""
-    done = arena("play", spec, "uniform", "--pairs", "1")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith(f"error: bot '{spec}': ")
-    assert folder.exists()
-    return done.stderr.removeprefix(f"error: bot '{spec}': ").strip()
+def why_refused(spec: str = "./learned/") -> str:
+    """Return why a folder is refused."""
+    with pytest.raises(InputError) as caught:
+        resolve(spec)
+    return str(caught.value).removeprefix(f"bot '{spec}': ")
 
 
-def test_a_folder_without_a_bot_is_refused(arena: Arena, learned: Path) -> None:
+def test_a_folder_without_a_bot_is_refused(learned: Path) -> None:
     """The error says which file binds `bot`."""
     (learned / "bot.py").unlink()
-    assert refused(arena, learned).startswith("a bot's folder has a bot.py or a __init__.py")
+    assert why_refused().startswith("a bot's folder has a bot.py or a __init__.py")
 
 
-def test_links_are_refused(arena: Arena, learned: Path) -> None:
-    """To files, to folders, to nowhere and in a circle: what is hashed is in the folder."""
+def test_what_leads_elsewhere_or_is_waited_for_is_refused(learned: Path) -> None:
+    """Links to files, folders, nowhere and in a circle; pipes and sockets."""
     for target in ("/etc/passwd", "..", "/nowhere", "link", "helper.py"):
         (learned / "link").symlink_to(target)
-        assert refused(arena, learned) == "link: a link; copy what it leads to"
+        assert why_refused() == "link: a link; copy what it leads to"
         (learned / "link").unlink()
-
-
-def test_pipes_sockets_and_devices_are_refused(arena: Arena, learned: Path) -> None:
-    """None of them is waited for."""
-    os.mkfifo(learned / "pipe")
-    assert refused(arena, learned) == "pipe: not a regular file"
+    os.mkfifo("learned/pipe")
+    assert why_refused() == "pipe: not a regular file"
     (learned / "pipe").unlink()
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(learned / "socket"))
-        assert refused(arena, learned).startswith("socket: ")
+        server.bind("learned/socket")
+        assert why_refused().startswith("socket: ")
 
 
-def test_a_name_that_is_no_text_is_refused(arena: Arena, learned: Path) -> None:
+def test_a_name_that_is_no_text_is_refused(learned: Path) -> None:
     """The error shows it escaped; a line break in a name is only escaped."""
     path = os.fsencode(learned) + b"/\xff.txt"
     with open(path, "wb"):
         pass
-    assert refused(arena, learned) == r"'\udcff.txt': the name is not UTF-8"
+    assert why_refused() == r"'\udcff.txt': the name is not UTF-8"
     os.unlink(path)
     (learned / "two\nlines").write_text("")
     assert resolve(str(learned)).label == "learned"
 
 
-@pytest.mark.slow
-def test_too_many_files_are_refused(arena: Arena, learned: Path) -> None:
-    """1,000 files and folders are the most; they are counted, and not listed first."""
-    for number in range(1000 - 6):
+def test_too_many_files_are_refused(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty folders count as files do."""
+    monkeypatch.setattr(folders, "MOST_FILES", 20)
+    for number in range((20 - 6) // 2):
+        (learned / f"empty{number}").mkdir()
         (learned / str(number)).touch()
     assert resolve(str(learned)).create(setup(0, 0)).order == ORDER
-    (learned / "one more").touch()
-    assert refused(arena, learned) == "more than 1,000 files and folders"
+    (learned / "one more").mkdir()
+    assert why_refused() == "more than 20 files and folders"
 
 
 @pytest.mark.slow
-def test_too_many_bytes_are_refused(arena: Arena, learned: Path) -> None:
+def test_too_many_bytes_are_refused(learned: Path) -> None:
     """All files count together; the disk holds none of these."""
     used = sum(path.stat().st_size for path in learned.rglob("*.*"))
-    with (learned / "weights.npz").open("wb") as file:
-        file.truncate(45 * (1 << 20) - used)
+    (learned / "weights.npz").touch()
+    os.truncate("learned/weights.npz", 45 * (1 << 20) - used)
     assert len(resolve(str(learned)).source or b"") > 45 * (1 << 20)
     (learned / "x").write_text("x")
-    message = "x: a bot has at most 47,185,920 bytes in all its files"
-    assert refused(arena, learned) == message
-    with (learned / "a huge one").open("wb") as file:
-        file.truncate(1 << 40)
-    assert refused(arena, learned).startswith("a huge one: a bot has at most")
+    assert why_refused() == "x: a bot has at most 47,185,920 bytes in all its files"
+    (learned / "a huge one").touch()
+    os.truncate("learned/a huge one", 1 << 40)
+    assert why_refused().startswith("a huge one: a bot has at most")
 
 
-@pytest.mark.slow
-def test_a_folder_that_holds_runs_is_refused(arena: Arena, learned: Path) -> None:
+def test_a_folder_that_holds_runs_is_refused(learned: Path) -> None:
     """Also where the whole working folder is named."""
-    words = ["greedy", "uniform", "--pairs", "1", "--out"]
-    assert arena("play", *words, "learned/results").returncode == 0
+    (learned / "results").mkdir()
+    (learned / "results" / "run.sqlite").touch()
     message = "results/run.sqlite: a run; a bot's folder holds only the bot"
-    assert refused(arena, learned) == message
-    (learned.parent / "bot.py").write_text(BOT)
-    assert refused(arena, learned, "./") == f"learned/{message}"
+    assert why_refused() == message
+    shutil.copy(learned / "bot.py", "bot.py")
+    assert why_refused("./") == f"learned/{message}"
 
 
 @pytest.mark.slow
-def test_a_very_deep_folder_is_refused_or_read(learned: Path) -> None:
+def test_a_very_deep_folder_is_refused(learned: Path) -> None:
     """There is no recursion that could end the arena."""
     here = os.open(learned, os.O_RDONLY)
     for _ in range(900):
@@ -243,16 +270,75 @@ def test_a_very_deep_folder_is_refused_or_read(learned: Path) -> None:
         here, before = os.open("deeper", os.O_RDONLY, dir_fd=here), here
         os.close(before)
     os.close(here)
-    with pytest.raises(InputError, match="File name too long"):
-        resolve(str(learned))
+    assert "File name too long" in why_refused()
 
 
-def test_a_folder_of_folders_only_is_counted(
-    learned: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "the zip is damaged: File is not a zip file"),
+        ("../bot.py", "the zip has the name '../bot.py', which leads elsewhere"),
+        ("main.py", "a bot's folder has a bot.py or a __init__.py, and this one has neither"),
+    ],
+)
+def test_a_zip_that_is_no_bot_is_refused_in_one_line(
+    arena: Arena, tmp_path: Path, name: str, reason: str
 ) -> None:
-    """Empty folders count as files do."""
-    monkeypatch.setattr(folders, "MOST_FILES", 20)
-    for number in range(20):
-        (learned / f"empty{number}").mkdir()
-    with pytest.raises(InputError, match="more than 20 files and folders"):
-        resolve(str(learned))
+    """Before any of it is played; a link to one, too."""
+    path = tmp_path / "mine.zip"
+    path.touch()
+    if name:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, "bot = 1")
+    line = refused(arena("play", "./mine.zip", "uniform", "--pairs", "1"))
+    assert line == f"bot './mine.zip': {reason}"
+    (tmp_path / "link.zip").symlink_to(path)
+    with pytest.raises(InputError, match="a link; give what it leads to"):
+        resolve(f"{tmp_path}/link.zip")
+
+
+@pytest.mark.slow
+def test_a_zip_plays_and_is_checked(arena: Arena, learned: Path) -> None:
+    """In the jail it can be read as anywhere."""
+    zipped(learned)
+    done = arena("check", "learned.zip", "--games", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    words = ["--pairs", "1", "--lane", "jail"]
+    assert "forfeits" not in arena("play", "./learned.zip", "uniform", *words).stdout
+
+
+def test_a_zip_under_another_name_says_so(tmp_path: Path) -> None:
+    """Its bytes are never parsed as those of a bot's own archive."""
+    (tmp_path / "mine.py").write_bytes(make_archive({"bot.py": b""}, "bot.py"))
+    with pytest.raises(InputError, match=r"a zip, whose name must end in \.zip"):
+        resolve(f"{tmp_path}/mine.py")
+
+
+def test_an_archive_has_no_clock_and_no_order_but_its_own() -> None:
+    """The bot comes first, then the others by name."""
+    files = {"b.txt": b"2", "a.txt": b"1", "bot.py": b"0"}
+    content = make_archive(files, "bot.py")
+    assert list(read_archive(content)) == ["bot.py", "a.txt", "b.txt"]
+    assert content == make_archive(dict(sorted(files.items())), "bot.py")
+
+
+@pytest.mark.slow
+def test_weights_of_many_megabytes_arrive_whole(arena: Arena, tmp_path: Path) -> None:
+    """In a process with little more memory than they need."""
+    (tmp_path / "large").mkdir()
+    (tmp_path / "large" / "weights").write_bytes(bytes(range(256)) * (1 << 16))  # 16 MB
+    (tmp_path / "large" / "bot.py").write_text(
+        "import hashlib, pkgutil\n"
+        "digest = hashlib.sha256(pkgutil.get_data(__name__, 'weights')).hexdigest()\n"
+        "class bot:\n"
+        "    def __init__(self, setup, expected=''):\n"
+        "        assert digest == expected\n"
+        "    def choose(self, view, /):\n"
+        "        return view.legal[0]\n"
+    )
+    digest = hashlib.sha256((tmp_path / "large" / "weights").read_bytes()).hexdigest()
+    config = "pairs: 1\nlimits: {memory: 128}\nbots:\n- {bot: ./large/, label: large, "
+    config += f"params: {{expected: {digest}}}}}\n- uniform\n"
+    (tmp_path / "cup.yaml").write_text(config)
+    done = arena("run", "cup.yaml")
+    assert (done.returncode, "forfeits" in done.stdout) == (0, False)

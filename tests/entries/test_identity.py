@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from arena.addons.cluster.call import find_here, hash_imports
-from arena.entries.identity import hash_package, hash_source
-from arena.entries.resolve import resolve
+from arena.entries.file import MOST_SOURCE
+from arena.entries.identity import find_imports, hash_source
+from arena.entries.resolve import resolve, summarize
 from arena.errors import InputError
 
 
@@ -24,11 +25,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_bot_that_builds_on_no_other_is_its_source(folder: Path) -> None:
-    """The hash is the file's SHA-256."""
-    source = (
-        b"from engine import TAKE\nimport bots\nfrom . import base\nimport arena.batch.beliefs\n"
-    )
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"from engine import TAKE\nimport bots\nfrom . import base\nimport arena.batch.beliefs\n",
+        *(b"import bots.nobody", b"not python (", b"\0", b"\xff"),
+    ],
+)
+def test_a_bot_that_builds_on_no_other_is_its_source(folder: Path, source: bytes) -> None:
+    """The hash is the file's SHA-256, also where no module can be read."""
     assert hash_source(source, folder) == hashlib.sha256(source).hexdigest()
 
 
@@ -45,12 +50,6 @@ def test_bots_that_import_each_other_have_a_hash(folder: Path) -> None:
     """Each bot of a cycle is hashed once."""
     (folder / "base.py").write_text("import bots.top")
     assert len(hash_source(b"import bots.top", folder)) == 64
-
-
-@pytest.mark.parametrize("source", [b"import bots.nobody", b"not python (", b"\0", b"\xff"])
-def test_a_source_that_cannot_be_read_builds_on_nothing(folder: Path, source: bytes) -> None:
-    """Such a bot fails later, when it is imported."""
-    assert hash_source(source, folder) == hashlib.sha256(source).hexdigest()
 
 
 @pytest.fixture
@@ -71,29 +70,22 @@ def identity(spec: str = "their_pack.low.mine") -> str:
     return resolve(spec).sha256
 
 
-@pytest.mark.parametrize(
-    "name", ["__init__.py", "low/__init__.py", "low/mine.py", "high/other.py", "high/weights.npz"]
-)
-def test_an_edit_of_any_file_of_a_package_is_another_bot(package: Path, name: str) -> None:
-    """Of a module or of data, wherever it lies in the outermost package, of the same size too."""
-    before = identity()
-    (package / name).write_text("edited!")
-    assert identity() != before
-
-
-def test_a_file_that_is_added_renamed_or_hidden_is_seen(package: Path) -> None:
-    """What Python keeps in `__pycache__`, and what lies beside the package, is not."""
-    seen = {identity()}
-    for name in ("high/new.npz", ".hidden", "low/data"):
-        (package / name).write_text("new")
-        seen.add(identity())
+def test_any_change_of_a_package_is_another_bot(package: Path) -> None:
+    """Of a module or of data, wherever it lies, of the same size too; no cache, and none beside."""
+    seen = [identity()]
+    for name in ("__init__.py", "low/__init__.py", "low/mine.py", "high/other.py"):
+        (package / name).write_text("edited")
+        seen.append(identity())
+    for name in ("high/weights.npz", "high/new.npz", ".hidden", "low/data"):
+        (package / name).write_text("edited!")
+        seen.append(identity())
     (package / "low" / "data").rename(package / "low" / "date")
-    seen.add(identity())
-    assert len(seen) == 5
+    seen.append(identity())
+    assert len({*seen}) == len(seen)
     (package / "low" / "__pycache__").mkdir()
-    (package / "low" / "__pycache__" / "mine.pyc").write_text("x")
-    (package.parent / "beside.py").write_text("x")
-    assert identity() in seen
+    (package / "low" / "__pycache__" / "mine.pyc").touch()
+    (package.parent / "beside.py").touch()
+    assert identity() == seen[-1]
 
 
 def test_what_a_link_of_a_package_leads_to_is_seen(package: Path, tmp_path: Path) -> None:
@@ -131,60 +123,74 @@ def test_a_module_of_no_package_is_its_file(package: Path, monkeypatch: pytest.M
     assert identity("theirs") != before
 
 
-def test_an_edit_of_a_bot_that_a_package_imports_is_seen(
+def test_an_edit_of_a_bot_that_others_import_is_seen(
     package: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In any module of the package."""
+    """In any module of a package, of a folder, and of a zip."""
+    (package / "bot.py").touch()
     (package / "high" / "other.py").write_text("from bots.base import bot")
     monkeypatch.setattr("arena.entries.resolve.BOTS", folder)
-    before = identity()
+    specs = ("their_pack.low.mine", "./their_pack/", shutil.make_archive("their", "zip", package))
+    before = [identity(spec) for spec in specs]
     (folder / "base.py").write_text("bot = 2")
-    assert identity() != before
+    assert not {*before} & {identity(spec) for spec in specs}
 
 
 def test_a_package_that_cannot_be_hashed_is_refused(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the name of what is in the way: a pipe, a link to nowhere, a run, too much."""
-    os.mkfifo(package / "pipe")
-    with pytest.raises(InputError, match=r"their_pack/pipe: not a regular file"):
-        identity()
-    (package / "pipe").unlink()
-    (package / "link").symlink_to("/nowhere")
-    with pytest.raises(InputError, match=r"their_pack/link: No such file"):
-        identity()
-    (package / "link").unlink()
-    (package / "run.sqlite").touch()
-    with pytest.raises(InputError, match=r"run\.sqlite: a run"):
-        identity()
-    (package / "run.sqlite").unlink()
-    with (package / "huge").open("wb") as file:
-        file.truncate((1 << 30) + 1)
-    with pytest.raises(InputError, match=r"their_pack: larger than 1,073,741,824 bytes"):
+    """With the name of what is in the way, or the limit; it may be as large as that."""
+    for name, make, reason in (
+        ("pipe", os.mkfifo, "not a regular file"),
+        ("link", lambda path: path.symlink_to("/nowhere"), "No such file"),
+        ("run.sqlite", Path.touch, "a run"),
+    ):
+        make(package / name)
+        with pytest.raises(InputError, match=f"{name}: {reason}"):
+            identity()
+        (package / name).unlink()
+    total = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
+    monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total)
+    assert len(identity()) == 64
+    monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total - 1)
+    with pytest.raises(InputError, match="their_pack: larger than"):
         identity()
     monkeypatch.setattr("arena.entries.file.MOST_INSTALLED", 3)
     with pytest.raises(InputError, match="more than 3 files and folders"):
         identity()
 
 
-def test_a_package_may_be_as_large_as_it_is_said(
-    package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A byte more is too much."""
-    total = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
-    monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total)
-    assert len(hash_package(package, package.parent)) == 64
-    monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total - 1)
-    with pytest.raises(InputError, match="their_pack: larger than"):
-        hash_package(package, package.parent)
+DEEP = b'''"""\n\n  Plays.  \n\n  More."""
+import os, bots.one
+from . import bots
+from bots import *
+from bots.two.more import x
+class A:
+    async def f(self):
+        try:
+            with a:
+                from bots import three, four
+        except E: import bots.five
+        else:
+            from bots import (  # the last one
+                six,
+            )
+def g(): import bots.nine as n, bots
+'''
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("imports", ["0" * 64, "", "f" * 64])
-def test_a_bot_that_imports_other_bots_elsewhere_is_refused(folder: Path, imports: str) -> None:
-    """The message has both, as seen from elsewhere; one that imports the same is played."""
-    entry = resolve(str(folder / "top.py"))
-    assert find_here(entry, hash_imports(entry)) == entry
-    ours = hash_imports(entry)[:12]
-    with pytest.raises(InputError, match=f"it imports: there {ours}, here {imports[:12]}$"):
-        find_here(entry, imports)
+def test_all_imports_of_bots_are_found(tmp_path: Path) -> None:
+    """Wherever they stand, and in a source that does not compile; a summary is a line."""
+    (tmp_path / "deep.py").write_bytes(DEEP)
+    assert summarize(tmp_path / "deep.py") == "Plays."
+    found = {"one", "two", "three", "four", "five", "six", "nine"}
+    assert find_imports(DEEP) >= found
+    assert find_imports(DEEP) - found <= {"the", "last"}
+    assert find_imports(b"x = (; from bots import greedy") == {"greedy"}
+    assert find_imports(b"bots.greedy; import_module('bots.pimc')  # import bots.timing") == set()
+
+
+def test_a_search_comes_to_its_end() -> None:
+    """Whatever a stranger has written: it takes a time in proportion to the length."""
+    for text in (b"from bots import (", b"import ", b"from bots import \\\n", b";", b"\t"):
+        find_imports(text * (MOST_SOURCE // len(text)))

@@ -1,21 +1,29 @@
-"""The files of a bot are laid out in a folder, where it reads them as its author's machine does."""
+"""A bot reads its files and what it needs, laid out as on its author's machine; and no other."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import shlex
 import shutil
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from arena.entries.layout import Layout, remove_tree, renew_all
-from arena.entries.needs import locate
+from arena.entries.needs import explain_missing, locate
 from arena.entries.resolve import resolve
+from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
+from arena.tournament.config import read, resolve_bots
+from arena.tournament.replay_command import replay_commands
+from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.play import setup
 from tests import ROOT
@@ -117,6 +125,82 @@ def test_a_package_that_a_bot_needs_is_found_and_not_copied(
     assert locate("tiny") == site / "tiny.py"
     (tmp_path / "tiny").touch()
     assert locate("tiny") == tmp_path / "tiny"
+
+
+def test_an_installed_package_is_to_be_named() -> None:
+    """Else a jail does not show it; what is not installed, or is a part of it, brings no advice."""
+    message = "ModuleNotFoundError: No module named '{}'"
+    for target in ("./mine.py", "club.mine", "cmd:python3 mine.py"):
+        assert "`needs: [numpy]`" in explain_missing(target, message.format("numpy"))
+        for name in ("nothing", "numpy.nothing"):
+            assert "needs" not in explain_missing(target, message.format(name))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "pkgutil.get_data(__name__, 'w.npz')",
+        "Path(__file__).with_name('w.npz').read_bytes()",
+        "open('w.npz')",
+    ],
+)
+def test_a_file_that_stands_alone_says_how_it_gets_its_data(tmp_path: Path, read: str) -> None:
+    """The message says so, and names the file."""
+    path = tmp_path / "b.py"
+    path.write_text(f"import pkgutil\nfrom pathlib import Path\n{read}\nbot = 1")
+    (tmp_path / "w.npz").touch()
+    (problem,) = find_problems([resolve(str(path))], STANDARD, Limits())
+    assert "No such file or directory: 'w.npz'" in problem
+    assert "a bot's file stands alone: give a folder of both, in which it is bot.py" in problem
+    assert 'read it with Path(__file__).parent / "w.npz"' in problem
+
+
+@pytest.mark.parametrize("name", ["{}/secret", "../secret", "below/../../secret", "x" * 300])
+def test_a_name_that_leads_elsewhere_or_nowhere_brings_no_advice(tmp_path: Path, name: str) -> None:
+    """Else a stranger's bot would have its user hand in what it names, or end the run."""
+    (tmp_path / "secret").touch()
+    (tmp_path / "bot" / "below").mkdir(parents=True)
+    name = name.format(tmp_path)
+    missing = f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'"
+    assert not explain_missing(str(tmp_path / "bot" / "mine.py"), missing)
+
+
+CONFIG = "pairs: 1\nbots: [greedy, {bot: uniform, needs: [book, ./data]}]\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a config, in the working folder, whose second bot needs two folders."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("book", "data"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "cup.yaml").write_text(CONFIG)
+    return tmp_path / "cup.yaml"
+
+
+def test_needs_are_in_the_manifest_and_the_replay_command(config: Path) -> None:
+    """As they were written; one that is missing is an error, which names the bot and the path."""
+    entries = resolve_bots(read(config))
+    assert "needs" not in entries[0].describe()
+    assert entries[1].describe()["needs"] == ["book", "./data"]
+    tournament = Tournament("cup", 0, 1, entries, STANDARD)
+    command = shlex.split(replay_commands(tournament)(Fixture(Pairing("greedy", "uniform"), 0, 0)))
+    needs = [json.loads(text) for word, text in pairwise(command) if word == "--needs"]
+    assert needs == [[], ["book", "./data"]]
+    Path("data").rmdir()
+    with pytest.raises(InputError, match=r"bots\[1\].*needs: './data': no such file"):
+        resolve_bots(read(config))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("config")
+def test_a_run_with_needs_is_verified_and_its_games_are_played_again(arena: Arena) -> None:
+    """By `arena verify`, and by `arena game` with the option that the command has."""
+    assert arena("run", "cup.yaml", "--quiet", "--workers", "1").returncode == 0
+    assert arena("verify", "results/cup").returncode == 0
+    words = ["--needs", "[]", "--needs", '["book"]']
+    assert arena("game", "greedy", "uniform", *words).returncode == 0
+    assert arena("game", "greedy", "uniform", "--needs", '["results"]').returncode == 2
 
 
 @pytest.fixture

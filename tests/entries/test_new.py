@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from arena.entries.catalogue import ELO
-from arena.entries.draft import class_name, write_draft
+from arena.entries.draft import write_draft
 from arena.errors import InputError
 from tests import ROOT
 from tests.conftest import Arena
+from tests.kit import refused, run_python
 
 
 @pytest.fixture
@@ -48,40 +47,16 @@ def test_the_bot_has_its_name_everywhere(written: Path) -> None:
 
 @pytest.mark.slow
 def test_its_own_test_passes(written: Path) -> None:
-    """In its own folder, with plain pytest."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_clever_one.py"],
-        cwd=written,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "4 passed" in done.stdout
-
-
-@pytest.mark.slow
-def test_its_test_needs_no_pytest(written: Path) -> None:
-    """`make tournament` installs none: the command that is printed runs without it."""
+    """With plain pytest; without it, by the command that is printed, which says if it fails."""
+    name = "test_clever_one.py"
+    done = run_python("-m", "pytest", "-q", "-p", "no:cacheprovider", name, folder=written)
+    assert (done.returncode, "4 passed" in done.stdout) == (0, True), done.stdout
     (written / "pytest.py").write_text("raise ImportError('not installed')\n")
-    done = subprocess.run(
-        [sys.executable, "test_clever_one.py"],
-        cwd=written,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(name, folder=written)
     assert (done.returncode, done.stdout) == (0, "4 tests passed\n"), done.stderr
-
-
-@pytest.mark.slow
-def test_a_test_that_fails_says_so(written: Path) -> None:
-    """The command ends with status 1 and the assertion."""
-    path = written / "test_clever_one.py"
-    path.write_text(path.read_text().replace("wins >= 67", "wins >= 670"))
-    done = subprocess.run(
-        [sys.executable, path.name], cwd=written, capture_output=True, text=True, check=False
-    )
+    text = (written / name).read_text()
+    (written / name).write_text(text.replace("wins >= 67", "wins >= 670"))
+    done = run_python(name, folder=written)
     assert (done.returncode, done.stdout) == (1, "")
     assert "AssertionError" in done.stderr
 
@@ -89,8 +64,7 @@ def test_a_test_that_fails_says_so(written: Path) -> None:
 @pytest.mark.parametrize("config", [["--isolated"], ["--config", str(ROOT / "pyproject.toml")]])
 def test_it_passes_ruff(written: Path, config: list[str]) -> None:
     """With ruff's default settings, and with this repository's."""
-    words = [sys.executable, "-m", "ruff", "check", "--no-cache", *config, "."]
-    done = subprocess.run(words, cwd=written, capture_output=True, text=True, check=False)
+    done = run_python("-m", "ruff", "check", "--no-cache", *config, ".", folder=written)
     assert done.returncode == 0, done.stdout
 
 
@@ -112,8 +86,7 @@ def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
     words = ("uniform", "--pairs", "2")
     assert arena("play", "./clever_one.py(enough=2.5)", *words).returncode == 0
     wrong = arena("play", "./clever_one.py(enough='much')", *words)
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "parameter enough='much': Expected `float`, got `str`" in wrong.stderr
+    assert "parameter enough='much': Expected `float`, got `str`" in refused(wrong)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +113,7 @@ def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
 )
 def test_an_invalid_name_is_refused(arena: Arena, tmp_path: Path, name: str, reason: str) -> None:
     """With one line and status 2, and nothing is written."""
-    done = arena("new", name)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert reason in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert reason in refused(arena("new", name))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -153,9 +123,7 @@ def test_nothing_is_overwritten_and_nothing_is_written_in_part(
 ) -> None:
     """If one of the two files exists, it is kept and the other is not written."""
     (tmp_path / existing).write_text("precious")
-    done = arena("new", "mine")
-    assert done.returncode == 2
-    assert done.stderr == f"error: {existing}: exists already, and is not changed\n"
+    assert refused(arena("new", "mine")) == f"{existing}: exists already, and is not changed"
     assert [path.name for path in tmp_path.iterdir()] == [existing]
     assert (tmp_path / existing).read_text() == "precious"
 
@@ -164,9 +132,3 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     """It is not created."""
     with pytest.raises(InputError, match="none: no such folder; make it first"):
         write_draft("mine", tmp_path / "none")
-
-
-def test_a_bot_may_have_the_name_of_its_import() -> None:
-    """Its class then has another name."""
-    assert class_name("view") == "ViewBot"
-    assert class_name("x") == "X"

@@ -1,24 +1,28 @@
-"""A program is a bot: a folder with a bot.toml, one file, or a zip of a folder."""
+"""A program is a bot: a folder with a bot.toml, a zip of it, one file, or a command."""
 
 from __future__ import annotations
 
 import os
 import pickle
+import shlex
 import shutil
-import stat
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arena.addons.cluster.call import find_here
-from arena.entries.archive import make_archive
+from arena.entries.archive import MOST_DATA, make_archive
 from arena.entries.entry import Entry
 from arena.entries.identity import COPY
-from arena.entries.program import MANIFEST, read_manifest
+from arena.entries.program import MANIFEST
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.lanes.launch import plan_launch
+from arena.lanes.limits import Limits
+from arena.runs.rerun import describe_note
 from tests import ROOT
 from tests.conftest import Arena
 from tests.runs.test_rogues import needs_jail
@@ -133,10 +137,11 @@ def test_it_plays(tmp_path: Path, arena: Arena, spec: str) -> None:
         (f'{RUN}needs = ["~/.ssh"]', "needs: '~/.ssh': neither an installed package"),
         (f'{RUN}needs = ["a\\u0000"]', r"needs: 'a\\x00': neither an installed package"),
         (f'{RUN}needs = ["/usr/none"]', "needs: '/usr/none': no such file or folder"),
+        ('run = ["../x"]\nbuild = ["/x"]\nlabel = ""', "run: .*; build: .*; the label '' must"),
     ],
 )
 def test_what_is_wrong_in_a_bot_toml_is_one_line(tmp_path: Path, text: str, reason: str) -> None:
-    """A stranger's text names the key and the value."""
+    """A stranger's text names the key and the value of all that is wrong."""
     folder = write_program(tmp_path / "first", text)
     with pytest.raises(InputError, match=reason) as caught:
         resolve(str(folder))
@@ -144,62 +149,41 @@ def test_what_is_wrong_in_a_bot_toml_is_one_line(tmp_path: Path, text: str, reas
     assert str(caught.value).isprintable()
 
 
-def test_all_that_is_wrong_stands_in_the_line() -> None:
-    """Not only the first."""
-    with pytest.raises(InputError) as caught:
-        read_manifest({MANIFEST: b'run = ["../x"]\nbuild = ["/x"]\nlabel = ""'})
-    parts = str(caught.value).removeprefix("bot.toml: ").split("; ")
-    assert [part.split(":")[0] for part in parts[:2]] == ["run", "build"]
-    assert "the label '' must be" in str(caught.value)
-
-
-def test_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
-    """Also in place of the bot.toml: nothing outside the folder is read."""
+def test_a_bot_toml_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    """Nothing outside the folder is read, and no pipe is waited for."""
     folder = write_program(tmp_path / "first")
-    os.symlink("/etc/passwd", folder / "more")
-    with pytest.raises(InputError, match="more: a link; copy what it leads to"):
-        resolve(str(folder))
-    (folder / "more").unlink()
     (folder / MANIFEST).rename(tmp_path / MANIFEST)
-    os.symlink(tmp_path / MANIFEST, folder / MANIFEST)
+    (folder / MANIFEST).symlink_to(tmp_path / MANIFEST)
     with pytest.raises(InputError, match=r"bot\.toml: a link; copy what it leads to"):
         resolve(str(folder))
     (folder / MANIFEST).unlink()
     os.mkfifo(folder / MANIFEST)
-    assert stat.S_ISFIFO((folder / MANIFEST).stat().st_mode)
     with pytest.raises(InputError, match=r"bot\.toml: not a regular file"):
         resolve(str(folder))
 
 
-def test_a_bot_toml_of_a_gigabyte_is_not_read(tmp_path: Path) -> None:
-    """Its size is enough."""
-    folder = write_program(tmp_path / "first")
-    os.truncate(folder / MANIFEST, 1 << 30)
-    with pytest.raises(InputError, match=r"bot\.toml: a bot has at most 47,185,920 bytes"):
-        resolve(str(folder))
+def install(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program first on the PATH."""
+    folder.mkdir()
+    shutil.copy(PLAYS, folder / name)
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
 def test_a_program_outside_of_folders_of_programs_is_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name on the PATH could otherwise show a jail the folder in which it lies."""
+    install(tmp_path / "private", "tool", monkeypatch)
     folder = write_program(tmp_path / "first", 'run = ["tool"]')
-    (tmp_path / "private").mkdir()
-    shutil.copy(PLAYS, tmp_path / "private" / "tool")
-    (tmp_path / "private" / "tool").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'private'}:{os.environ['PATH']}")
     with pytest.raises(InputError, match="is not in a folder of installed programs"):
         resolve(str(folder))
 
 
 def test_python3_is_the_one_of_the_arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So a bot finds the packages that it needs, and no shim of pyenv is in the way."""
-    folder = write_program(tmp_path / "first", 'run = ["python3"]')
-    (tmp_path / "shims").mkdir()
-    shutil.copy(PLAYS, tmp_path / "shims" / "python3")
-    (tmp_path / "shims" / "python3").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'shims'}:/usr/bin:/bin")
-    first, *_ = resolve(str(folder)).command
+    install(tmp_path / "shims", "python3", monkeypatch)
+    first, *_ = resolve(str(write_program(tmp_path / "first", 'run = ["python3"]'))).command
     assert Path(first).parent == Path(sys.executable).parent
 
 
@@ -230,17 +214,6 @@ def test_a_built_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
             resolve(str(path))
 
 
-def test_a_program_travels_to_another_machine(tmp_path: Path) -> None:
-    """With its files; its interpreter is the one of that machine."""
-    entry = resolve(str(write_program(tmp_path / "first")))
-    shutil.rmtree(tmp_path / "first")
-    assert find_here(entry, "") == entry
-    moved = replace(entry, command=("/elsewhere/bin/sh", *entry.command[1:]))
-    assert find_here(moved, "").command == entry.command
-    with pytest.raises(InputError, match="no-such-program: no such program"):
-        find_here(replace(entry, command=("/usr/bin/no-such-program",)), "")
-
-
 @needs_jail
 @pytest.mark.slow
 def test_a_program_in_python_finds_a_package_in_a_jail(tmp_path: Path, arena: Arena) -> None:
@@ -251,3 +224,173 @@ def test_a_program_in_python_finds_a_package_in_a_jail(tmp_path: Path, arena: Ar
     done = arena("play", "./first/", "uniform", "--pairs", "1", "--lane", "jail", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()
+
+
+SCRIPT = '#!/bin/sh\ncat "$(dirname "$0")/lib/word" "$@"\n'
+
+
+@pytest.fixture
+def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a program, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot" / "lib").mkdir(parents=True)
+    (tmp_path / "bot" / "run.sh").write_text(SCRIPT)
+    (tmp_path / "bot" / "run.sh").chmod(0o755)
+    (tmp_path / "bot" / "lib" / "word").write_text("one")
+    return tmp_path / "bot"
+
+
+def said(entry: Entry, folder: Path) -> str:
+    """Return what a command prints in its lane."""
+    (folder / "own").mkdir(exist_ok=True)
+    process = plan_launch(entry, Limits(), folder / "own").popen()
+    out, errors = process.communicate()
+    return (out + errors).decode()
+
+
+@pytest.mark.parametrize("spec", ["cmd:sh bot/run.sh", "cmd:./bot/run.sh"])
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> None:
+    """Whatever is edited or removed afterwards; with the edit it is another bot."""
+    entry = resolve(spec, lane=lane)
+    (bot / "lib" / "word").write_text("two")
+    assert said(entry, bot.parent) == "one"
+    edited = resolve(spec, lane=lane)
+    shutil.rmtree(bot)
+    assert said(edited, bot.parent) == "two"
+    assert said(entry, bot.parent) == "one"
+    assert edited.sha256 != entry.sha256
+
+
+def test_a_command_is_split_as_by_a_shell(bot: Path) -> None:
+    """It is kept as it was written, and named by its last file; its files are those of here."""
+    (bot / "my bot.sh").touch()
+    spec = "cmd:sh 'bot/my bot.sh' none --fast"
+    entry = resolve(f"{spec} (depth=3)")
+    assert (entry.target, entry.params, entry.label) == (spec, {"depth": 3}, "my bot(depth=3)")
+    assert entry.home == str(bot)
+    words = (shutil.which("sh"), str(bot / "my bot.sh"), "none", "--fast")
+    assert entry.at(entry.home).command == words
+    word = "x" * 3000  # too long for a file: an argument, as where there is no such file
+    assert resolve(f"cmd:true {word}", label="long").command[1:] == (word,)
+
+
+def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
+    """Caches and what is hidden, as of any bot; with a link only what is named is copied."""
+    before = resolve("cmd:sh bot/run.sh")
+    for name in (".git", "__pycache__", ".venv", "lib/.cache"):
+        (bot / name).mkdir()
+        (bot / name / "x").touch()
+    assert resolve("cmd:sh bot/run.sh").sha256 == before.sha256
+    assert {*before.files()} == {"run.sh", "lib/word"}
+    (bot / "elsewhere").symlink_to("/etc/passwd")
+    entry = resolve("cmd:sh bot/run.sh")
+    assert ({*entry.files()}, entry.note) == (
+        {"run.sh"},
+        "elsewhere: a link; copy what it leads to",
+    )
+
+
+def test_a_folder_of_some_megabytes_is_copied_whole(bot: Path) -> None:
+    """As a bot with a table or a network has; nothing is to be noted."""
+    (bot / "table").write_bytes(bytes(3 << 20))
+    entry = resolve("cmd:sh bot/run.sh")
+    assert ({*entry.files()}, entry.note) == ({"run.sh", "lib/word", "table"}, "")
+
+
+NO_BOTS: dict[str, Callable[[pytest.MonkeyPatch, Path], object]] = {
+    "it is the working folder": lambda patch, bot: patch.chdir(bot),
+    "it is a home": lambda patch, bot: patch.setenv("HOME", str(bot)),
+    "it is the folder for temporary files": lambda patch, bot: patch.setattr(
+        "tempfile.tempdir", str(bot)
+    ),
+    "more than 2 files": lambda patch, _: patch.setattr("arena.entries.file.MOST_FILES", 2),
+    "at most 47,185,920 bytes": lambda _, bot: os.truncate(bot / "other", MOST_DATA + 1),
+}
+
+
+@pytest.mark.parametrize("reason", NO_BOTS)
+def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
+    bot: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    """What the command names or needs; a note says so."""
+    (bot / "other").touch()
+    NO_BOTS[reason](monkeypatch, bot)
+    spec = f"cmd:sh {bot}/run.sh"
+    assert {*resolve(spec).files()} == {"run.sh"}
+    entry = resolve(spec, needs=[str(bot / "lib")])
+    assert {*entry.files()} == {"run.sh", "lib/word"}
+    assert reason in entry.note
+    assert f"only the files that it names or needs: are copied: {bot}" in describe_note(entry)
+    assert said(entry, bot.parent) == "one"
+
+
+def test_a_note_is_told_as_a_run_begins(
+    arena: Arena, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line, which the terminal shows unless a program does otherwise with its log."""
+    (tmp_path / "bot.sh").write_text("exit 3")
+    arena("play", "cmd:sh bot.sh", "uniform", "--pairs", "1", "--strict")
+    assert caplog.messages == [
+        "warning: bot 'cmd:sh bot.sh': only the files that it names or needs: are copied: "
+        f"{tmp_path}: it is the working folder; give it a folder of its own"
+    ]
+
+
+def test_a_file_of_another_folder_stays_where_it_is(bot: Path) -> None:
+    """It is hashed there."""
+    (bot.parent / "book").mkdir()
+    book = bot.parent / "book" / "a.bin"
+    book.write_text("page")
+    entry = resolve("cmd:sh bot/run.sh book/a.bin")
+    assert entry.command[2] == str(book)
+    assert said(entry, bot.parent) == "onepage"
+    book.write_text("other")
+    assert resolve("cmd:sh bot/run.sh book/a.bin").sha256 != entry.sha256
+
+
+def test_what_runs_a_program_is_no_part_of_it(bot: Path) -> None:
+    """It stays where it is, and its version is kept; a word is a path only if it is there."""
+    (bot / "bot.py").touch()
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} bot/bot.py bot none")
+    python, *words = entry.at("/copy").command
+    assert (python, words) == (sys.executable, ["/copy/bot.py", "/copy/", "none"])
+    assert entry.program.endswith(f": Python {sys.version.split()[0]}")
+    assert entry.describe()["program"] == entry.program
+    (bot / "run.sh").write_text("#!/usr/bin/env python3\n")
+    assert ": Python 3." in resolve("cmd:./bot/run.sh").program
+    assert resolve("cmd:sh bot/run.sh").program == ""
+    assert resolve("cmd:true").source is None
+
+
+def test_a_program_that_is_no_interpreter_is_not_asked(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a bot, which runs nowhere but in its lane."""
+    (bot / "bin").mkdir()
+    (bot / "bin" / "mybot").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "bin" / "mybot").chmod(0o755)
+    (bot / "node").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "node").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bot}/bin:/usr/bin:/bin")
+    assert [resolve(f"cmd:{one}").program for one in ("mybot", "./bot/node")] == ["", ""]
+    assert not (bot / "was-run").exists()
+
+
+def test_a_program_travels_to_another_machine(bot: Path, tmp_path: Path) -> None:
+    """With its files; its interpreter is the one of that machine, in the same version."""
+    program = resolve(str(write_program(tmp_path / "first")))
+    command = resolve(f"cmd:{shlex.quote(sys.executable)} bot/run.sh")
+    shutil.rmtree(tmp_path / "first")
+    shutil.rmtree(bot)
+    assert find_here(program, "") == program
+    moved = replace(program, command=("/elsewhere/bin/sh", *program.command[1:]))
+    assert find_here(moved, "").command == program.command
+    assert find_here(command, "").command == command.command
+    for entry, reason in (
+        (replace(program, command=("/usr/bin/no-such-program",)), "no-such-program: no such"),
+        (replace(command, program="python3: Python 2"), "its program: there python"),
+        (replace(command, target="cmd:nodejs18 bot/run.sh"), "nodejs18: no such program"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            find_here(entry, "")

@@ -1,135 +1,115 @@
-"""Modules of a bot import one another from memory; a stranger's zip leads nowhere else."""
+"""Modules of a bot import one another from memory; a stranger's source and zip cost us little."""
 
 from __future__ import annotations
 
+import ast
 import io
 import itertools
+import os
 import stat
+import struct
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from arena.entries import source_reader, syntax
 from arena.entries.archive import MOST_DATA, MOST_FILES, _load
-from arena.entries.syntax import open_zip
-from arena.errors import InputError
+from arena.entries.syntax import open_zip, parse_source
+from arena.errors import ArenaError, InputError
+from tests.kit import run_python
+from tests.threads import changing_places
 
 _numbers = itertools.count()
 
 
-Loaded = Callable[..., ModuleType]
-
-
-def lay_out(folder: Path, files: dict[str, str], main: str = "bot.py") -> ModuleType:
-    """Write files to a folder, and return the main module."""
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return _load(f"_test_archive_{next(_numbers)}", str(folder), main)
-
-
 @pytest.fixture
-def loaded(tmp_path: Path) -> Loaded:
-    """Return what makes a bot's main module; `nets_deep` stands for `nets/deep.py`."""
+def load(tmp_path: Path) -> Callable[..., ModuleType]:
+    """Return a function that writes the files of a bot, and returns its main module."""
 
-    def load(bot: str, **modules: str) -> ModuleType:
-        files = {"bot.py": bot}
-        for name, text in modules.items():
-            files[name.replace("_", "/").replace("init", "__init__") + ".py"] = text
-        return lay_out(tmp_path / f"{next(_numbers)}", files)
+    def write_and_load(bot: str, files: dict[str, str], main: str = "bot.py") -> ModuleType:
+        name = f"_test_archive_{next(_numbers)}"
+        for file, text in {main: bot, **files}.items():
+            path = tmp_path / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return _load(name, str(tmp_path / name), main)
 
-    return load
+    return write_and_load
 
 
-def test_every_way_of_importing_finds_the_bots_own_modules(loaded: Loaded) -> None:
-    """Absolute and relative, whole and by name, from above and below, late and early."""
-    bot = loaded(
-        bot="import a\nimport nets.deep\nimport nets.deep as d\nfrom nets import deep, VALUE\n"
+def test_every_way_of_importing_finds_the_bots_own_modules(load: Callable[..., ModuleType]) -> None:
+    """Absolute and relative, whole and by name, from above and below, late and early; once."""
+    bot = load(
+        "import a\nimport nets.deep\nimport nets.deep as d\nfrom nets import deep, VALUE\n"
         "from nets.deep import *\nfrom . import a as again\nfrom .nets.deep import BELOW\n"
         "def late():\n    import b\n    return b.B\n",
-        a="A = 1",
-        b="B = 2",
-        nets_init="from . import deep\nVALUE = 3",
-        nets_deep="BELOW = 4\nfrom a import A\nfrom .. import a as above\n",
+        {
+            "a.py": "A = 1",
+            "b.py": "B = 2",
+            "nets/__init__.py": "from . import deep\nVALUE = 3",
+            "nets/deep.py": "BELOW = 4\nfrom a import A\nfrom .. import a as above\n",
+        },
     )
-    assert bot.a.A == bot.again.A == bot.nets.deep.A == 1
+    assert bot.a.A == bot.nets.deep.A == 1
+    assert bot.a is bot.again is bot.nets.deep.above
     assert bot.nets.deep is bot.d is bot.deep
     assert (bot.VALUE, bot.BELOW, bot.late()) == (3, 4, 2)
-    assert bot.nets.deep.above is bot.a
 
 
-def test_only_the_bots_own_modules_see_them(loaded: Loaded) -> None:
+def test_only_the_bots_own_modules_see_them(load: Callable[..., ModuleType]) -> None:
     """A module that all share, and other code, get what they always get."""
-    bot = loaded(bot="import json, string\nfrom json import NAME", json="NAME = 'mine'")
+    bot = load("import json, string\nfrom json import NAME", {"json.py": "NAME = 'mine'"})
     assert (bot.NAME, bot.json.NAME) == ("mine", "mine")
     assert sys.modules["json"] is not bot.json
     assert bot.string is sys.modules["string"]
-    import json
-
-    assert not hasattr(json, "NAME")
+    assert not hasattr(sys.modules["json"], "NAME")
     with pytest.raises(ModuleNotFoundError, match=r"json\.none"):
-        loaded(bot="import json.none", json_x="", json_init="")
-
-
-def test_a_folder_of_data_hides_no_module(tmp_path: Path) -> None:
-    """Only a folder with Python files is a package of the bot's."""
-    bot = lay_out(tmp_path, {"bot.py": "import json", "json/a.json": "{}"})
+        load("import json.none", {"json/x.py": "", "json/__init__.py": ""})
+    bot = load("import json", {"json/a.json": "{}"})  # a folder of data hides no module
     assert bot.json is sys.modules["json"]
 
 
-def test_a_module_is_loaded_once(loaded: Loaded) -> None:
-    """By whichever name it is imported."""
-    bot = loaded(bot="import a\nfrom . import a as b\nimport c", a="", c="import a")
-    assert bot.a is bot.b is bot.c.a
-
-
-def test_a_module_that_is_missing_or_broken_says_so(loaded: Loaded) -> None:
-    """With the error that Python gives."""
-    for source, error in (
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
         ("import nothing_of_this_name", ModuleNotFoundError),
         ("from . import nothing", ImportError),
         ("from a import nothing", ImportError),
         ("import broken", SyntaxError),
-    ):
-        with pytest.raises(error):
-            loaded(bot=source, a="", broken="def")
+    ],
+)
+def test_a_module_that_is_missing_or_broken_says_so(
+    load: Callable[..., ModuleType], source: str, error: type[Exception]
+) -> None:
+    """With the error that Python gives."""
+    with pytest.raises(error):
+        load(source, {"a.py": "", "broken.py": "def"})
 
 
-def test_a_hyphen_may_stand_in_the_bots_name(tmp_path: Path) -> None:
+def test_a_hyphen_may_stand_in_the_bots_name(load: Callable[..., ModuleType]) -> None:
     """As it may in the name of a bot that is one file."""
-    files = {"my-bot.py": "import a\nbot = a.A", "a.py": "A = 5"}
-    assert lay_out(tmp_path, files, "my-bot.py").bot == 5
+    assert load("import a\nbot = a.A", {"a.py": "A = 5"}, "my-bot.py").bot == 5
 
 
-MAKERS = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}
-
-
-def make_zip(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def make_zip(
+    *files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED, mode: int = 0o644
+) -> bytes:
     """Return a zip of files, whatever their names are."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
         for name, content in files:
-            archive.writestr(_item(name, method), content)
-    return buffer.getvalue()
-
-
-def _item(name: str, method: int, mode: int = 0o644) -> zipfile.ZipInfo:
-    item = zipfile.ZipInfo("x")
-    item.filename = item.orig_filename = name  # a NUL would be cut off
-    item.compress_type = method
-    item.create_system = 3
-    item.external_attr = mode << 16
-    return item
-
-
-def link() -> bytes:
-    """Return a zip with a link to a file of the system."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(_item("bot.py", zipfile.ZIP_STORED, stat.S_IFLNK | 0o777), "/etc/passwd")
+            item = zipfile.ZipInfo("x")
+            item.filename = item.orig_filename = name  # a NUL would be cut off
+            item.compress_type = method
+            item.create_system = 3
+            item.external_attr = mode << 16
+            archive.writestr(item, content)
     return buffer.getvalue()
 
 
@@ -175,7 +155,10 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "another direction": (lambda: make_zip(("a\u202eyp.exe", b"")), "cannot be shown"),
     "a long name": (lambda: make_zip(("x" * 300, b"")), "too long"),
     "a name twice": (lambda: make_zip(("a.py", b"1"), ("a.py", b"2")), "twice"),
-    "a link": (link, "a link or device"),
+    "a link": (
+        lambda: make_zip(("bot.py", b"/etc/passwd"), mode=stat.S_IFLNK | 0o777),
+        "a link or device",
+    ),
     "an encrypted file": (encrypted, "encrypted"),
     "damaged bytes": (cut, "damaged"),
     "another method": (lambda: make_zip(("a.py", b"x"), method=zipfile.ZIP_LZMA), "deflate"),
@@ -203,7 +186,7 @@ def test_a_hostile_zip_is_refused_in_one_line(what: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("method", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_the_files_of_a_zip(method: int) -> None:
     """With their paths and bytes, in any of the usual ways to pack."""
     files = ("bot.py", b"bot = 1\n"), ("data/w.bin", bytes(range(256))), ("\u00e4.txt", b"")
@@ -220,3 +203,99 @@ def test_a_folder_that_holds_all_files_is_left_out() -> None:
         ("__MACOSX/mine/._bot.py", b"4"),
     )
     assert open_zip(packed) == {"bot.py": b"1", "more/a.py": b"2"}
+
+
+BROKEN = {
+    "killed": "import os; os.kill(os.getpid(), 9)",
+    "ends": "",
+    "fails": "raise ValueError",
+    "says_too_much": "print('[]' * 3)",
+    "says_less": "print([])",
+    "goes_deep": "print('[' * 100_000)",
+    "goes_on": "while True: print('a' * 100_000, end='')",
+    "hangs": "import time; time.sleep(600)",
+    "leads_away": """print('["", {"../../secret": ""}]')""",
+    "is_no_text": """print('["", {"bot.py": "%"}]')""",
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_reader_that_is_broken_is_not_the_bots_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Neither what it says nor that it is killed counts against a source; nothing is left."""
+    (tmp_path / "reader.py").write_text(BROKEN[how])
+    monkeypatch.setattr(source_reader, "__file__", str(tmp_path / "reader.py"))
+    monkeypatch.setattr(syntax, "_PATIENCE", 0.1 if how == "hangs" else 100)
+    with pytest.raises(ArenaError, match="the process that reads zips") as caught:
+        open_zip(how.encode())
+    assert not isinstance(caught.value, InputError)
+
+
+def make_crowded(number: int) -> bytes:
+    """Return an archive whose directory lists so many files, with a size of 47 bytes for each."""
+    one = struct.pack("<4s6H3L5H2L", b"PK\1\2", *[0] * 9, 1, *[0] * 6) + b"a"
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, number * len(one), 4, 0)
+    return b"PK\3\4" + one * number + end
+
+
+@pytest.mark.slow
+def test_a_zip_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before anybody unpacks it; one that is honest is not."""
+    monkeypatch.setattr(syntax, "MEGABYTES", 40)
+    open_zip(make_zip(("bot.py", b"bot = 1\n")))
+    with pytest.raises(InputError, match="the zip has more than 1,000 files"):
+        open_zip(make_crowded(100_000))
+
+
+NESTED = "\n".join(f"x{n} = [a + b * (c - {n}) for a in (1, 2, (3, 4))]" for n in range(50))
+
+
+@pytest.mark.slow
+def test_threads_that_parse_do_not_disturb_each_other() -> None:
+    """Python 3.11 ends in a SystemError where two threads are in `ast.parse` at once."""
+    with changing_places(), ThreadPoolExecutor(8) as pool:
+        assert len([*pool.map(parse_source, 40 * [NESTED])]) == 40
+
+
+def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
+    """The thread that held the lock is not in the child."""
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with syntax._lock:
+            held.set()
+            done.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(not (syntax._lock.acquire(timeout=0) and isinstance(parse_source(""), ast.Module)))
+    done.set()
+    holder.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+MARK = "import bots.greedy  # strangers"
+WATCHED = f"""
+import sys
+from arena.__main__ import main
+
+def look(event, words):
+    if event == "compile" and {MARK!r} in str(words[0]):
+        print("compiled", words[1], file=sys.stderr)
+
+sys.addaudithook(look)
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_bot_of_a_stranger_that_plays_was_not_compiled_here(tmp_path: Path) -> None:
+    """The arena looks for imports of bots in its source without parsing that."""
+    (tmp_path / "mine.py").write_text(f"{MARK}\nbot = bots.greedy.bot\n")
+    words = ("-c", WATCHED, "play", "./mine.py", "uniform", "--pairs", "1")
+    done = run_python(*words, folder=tmp_path)
+    assert (done.returncode, "compiled" in done.stderr) == (0, False), done.stderr

@@ -29,11 +29,11 @@ from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests import ROOT
+from tests.kit import run_python
 from tests.rogues import FOLDER, first
 from tests.runs.test_resume import left_over, runs_in
 from tests.tiers import few
-from tests.waiting import PATIENCE, until
+from tests.waiting import until
 
 IMPORTS = """
 from arena.entries.resolve import resolve
@@ -53,21 +53,6 @@ CALLED = PLAY + "main()\n"
 IN_A_THREAD = (
     PLAY + "import threading\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()"
 )
-
-
-def run_python(
-    *words: str, folder: Path, text: str = "", environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {}),
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ from engine import STANDARD, TAKE, Action, Setup, View
 from tests import ROOT
 from tests import rogues as beside
 from tests.conftest import Arena, Done
-from tests.executors.test_local import run_python
+from tests.kit import run_python
 from tests.test_imports import HEAVY, loaded_by
 from tests.tiers import few
 

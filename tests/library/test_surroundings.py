@@ -12,7 +12,7 @@ import pytest
 
 import arena
 from tests import ROOT
-from tests.executors.test_local import run_python
+from tests.kit import run_python
 from tests.waiting import PATIENCE, until
 
 PLAY = """

@@ -1,7 +1,8 @@
 """Play rogues in a lane, and print what became of each.
 
 `python -m tests.lanes.escapes LANE NAME...`; or `... looks LANE SPEC NEED...`, which starts a
-program instead, and prints why it was not ready.
+program instead, and prints why it was not ready; or `... framed WORKERS SPEC SPEC`, which plays two
+bots against each other in the lane process, and prints their games and faults.
 """
 
 from __future__ import annotations
@@ -9,17 +10,22 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import RunLog
 from arena.executors.worker import Worker
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
-from arena.tournament.plan import Chunk
+from arena.tournament.plan import Chunk, Plan
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
+from engine import STANDARD, Rules
 from tests import rogues
 
 LIMITS = Limits(decision=60.0, start=60.0, memory=256)
@@ -52,9 +58,30 @@ def look(spec: str, lane: str, needs: list[str]) -> str:
     return ""
 
 
+SHORT = Rules.from_changes({"rounds": 1, "hand_size": 3, "removed": 37})
+
+
+def play_pair(workers: int, specs: Sequence[str]) -> dict[str, Any]:
+    """Play a pair of short games, in which nobody is out, and return the games and the faults."""
+    entries = [resolve(spec, lane="process") for spec in specs]
+    tournament = Tournament("framed", 0, 1, entries, SHORT, Limits(memory=256))
+    (pairing,) = tournament.pairings
+    plan = Plan([[range(1)]], Strikes([pairing], 1, most=sys.maxsize))
+    games, faults = [], []
+    for played in LocalExecutor(workers).play(plan, tournament, RunLog([])):
+        plan.learn(played)
+        for game in played.results:
+            games.append((game.pair, game.seat, game.actions))
+            if game.fault:
+                faults.append((pairing[game.winner == 0], game.fault.kind, game.fault.message))
+    return {"games": sorted(games), "faults": faults}
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "looks":
-        found = [look(sys.argv[3], sys.argv[2], sys.argv[4:])]
-        print(json.dumps(found))
+    what, *words = sys.argv[1:]
+    if what == "looks":
+        print(json.dumps([look(words[1], words[0], words[2:])]))
+    elif what == "framed":
+        print(json.dumps(play_pair(int(words[0]), words[1:])))
     else:
-        print(json.dumps({name: play(name, sys.argv[1]) for name in sys.argv[2:]}))
+        print(json.dumps({name: play(name, what) for name in words}))

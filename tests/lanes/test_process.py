@@ -44,6 +44,7 @@ from engine.view import view
 from tests.positions import RULE_SETS
 from tests.rogues import write
 from tests.tiers import few
+from tests.waiting import PATIENCE
 
 PAIRS = 6
 LIMITS = Limits(decision=5.0)
@@ -107,10 +108,9 @@ def played(
 def test_many_games_at_once_are_played_as_one_by_one(tmp_path: Path) -> None:
     """The bot keeps a count of its decisions and a generator for each game."""
     body = (
-        "    def choose(self, view, /):\n"
-        "        self.count += 1\n"
-        "        assert self.count == len(view.history) // 2 + 1 or view.round > 1\n"
-        "        return self.rng.choice(view.legal)"
+        "self.count += 1\n"
+        "assert self.count == len(view.history) // 2 + 1 or view.round > 1\n"
+        "return self.rng.choice(view.legal)"
     )
     path = write(tmp_path, "counts", body, init="self.rng, self.count = setup.rng, 0")
     together = played(path, tmp_path / "together", together=True)
@@ -136,38 +136,37 @@ def test_of_many_games_at_once_only_the_guilty_ones_are_lost(
 ) -> None:
     """A process that dies ends all its games; the innocent ones are played again."""
     body = (
-        "    def choose(self, view, /):\n"
-        "        print('ply', len(view.history))\n"
-        f"        if self.lot < 0.25 and len(view.history) > 20: {ending}\n"
-        "        return view.legal[0]"
+        "print('ply', len(view.history))\n"
+        f"if self.lot < 0.25 and len(view.history) > 20: {ending}\n"
+        "return view.legal[0]"
     )
     path = write(tmp_path, "dies", body, init="self.lot = setup.rng.random()")
-    limits = Limits(decision=0.3, backstop=0.3)
+    limits = Limits(decision=1.0, backstop=1.0, idle=999.0) if kind == "timeout" else LIMITS
     results, faults = played(path, tmp_path / "own", together=True, limits=limits)
     assert (results, faults) == played(path, tmp_path / "own", together=False, limits=limits)
-    lost = [game for game in results if game.fault]
     assert {fault.kind for fault in faults} == {kind}
-    assert 0 < len(lost) < len(results) / 2
-    assert all(game.plies in (21, 22) for game in lost)
-    for game, fault in zip(lost, faults, strict=True):
-        assert fault.output.splitlines()[-1] == f"ply {game.plies}"
-        assert fault.output.splitlines()[0] in ("ply 0", "ply 1")
+    assert 0 < len(faults) < len(results) / 2
+    for game, fault in zip([game for game in results if game.fault], faults, strict=True):
+        first, *_, last = fault.output.splitlines()
+        assert (first in ("ply 0", "ply 1"), last) == (True, f"ply {game.plies}")
+        assert game.plies in (21, 22)
+
+
+LOOKS = """
+import os
+held = {}
+for name in os.listdir('/proc/self/fd'):
+    try: held[name] = os.readlink('/proc/self/fd/' + name)
+    except OSError: pass
+assert len(set(held.values()) - {'/dev/null'}) == 3, held
+assert all(v[:5] in ('pipe:', '/dev/') for v in held.values()), held
+return view.legal[0]
+"""
 
 
 def test_a_bots_process_has_only_its_own_pipes(tmp_path: Path) -> None:
     """It has neither the log's queue nor the worker's pipe nor a file of the run."""
-    body = (
-        "    def choose(self, view, /):\n"
-        "        import os\n"
-        "        held = {}\n"
-        "        for name in os.listdir('/proc/self/fd'):\n"
-        "            try: held[name] = os.readlink('/proc/self/fd/' + name)\n"
-        "            except OSError: pass\n"
-        "        assert len(set(held.values()) - {'/dev/null'}) == 3, held\n"
-        "        assert all(v[:5] in ('pipe:', '/dev/') for v in held.values()), held\n"
-        "        return view.legal[0]"
-    )
-    results, faults = played(write(tmp_path, "looks", body), tmp_path / "folder", together=True)
+    results, faults = played(write(tmp_path, "looks", LOOKS), tmp_path / "folder", together=True)
     assert faults == []
     assert len(results) == 2 * PAIRS
 
@@ -184,7 +183,7 @@ def test_a_sweep_kills_only_the_folders_own_processes(
     ]
     try:
         sweep(tmp_path / "bot-1")
-        ended = [process.wait(1) for process in started[::2]]
+        ended = [process.wait(PATIENCE) for process in started[::2]]
         assert ended == [-signal.SIGKILL, -signal.SIGKILL]
         assert started[1].poll() is None
     finally:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from arena.entries.syntax import open_zip
 from arena.errors import Exhausted, InputError, blaming_machine
 from arena.lanes import jail_support
 from arena.lanes.faults import Forfeit
-from arena.lanes.jail_support import free_user, require_jail
+from arena.lanes.jail_support import require_jail
 from arena.lanes.launch import Launch
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
@@ -26,30 +27,30 @@ from tests import ROOT
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
 
-STARTS = {
-    "bot": """
-from arena.lanes.limits import Limits
-from arena.lanes.process import bot_process
-from engine import STANDARD
-entry = resolve("greedy", lane="process")
-with bot_process(entry, STANDARD, Limits(), Path("own")) as process:
-    process.start()
-""",
-    "trial": """
-import arena.check.trial as trial
-from arena.lanes.limits import Limits
-from arena.lanes.process import bot_process
-from engine import STANDARD
-entry = resolve("greedy", lane="process")
-with bot_process(entry, STANDARD, Limits(), Path("own"), program=trial.__name__) as process:
-    process.start()
-""",
-    "worker": """
-import os, socket
+HEAD = f"""
+import os, socket, subprocess, sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+import arena.check.trial
+from arena.entries.resolve import resolve
 from arena.executors import worker_process
+from arena.lanes.launch import Program
 from arena.lanes.limits import Limits
+from arena.lanes.process import bot_process
+from arena.processes import adopt_orphans, find_children
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+
+def start_bot(lane="process", **program):
+    entry = resolve("greedy", lane=lane)
+    with bot_process(entry, STANDARD, Limits(), Path("own").absolute(), **program) as process:
+        process.start()
+
+"""
+STARTS = {
+    "bot": "start_bot()",
+    "trial": "start_bot(program=arena.check.trial.__name__)",
+    "worker": """
 ours, theirs = socket.socketpair()
 memory, head = os.memfd_create("progress"), os.memfd_create("head")
 os.ftruncate(memory, 4096)
@@ -61,6 +62,14 @@ ours.close()
 assert program.wait() == 0, program.last_words()
 """,
 }
+
+
+def run_code(python: Path | str, folder: Path, code: str) -> str:
+    """Return what a Python prints that runs this code."""
+    words = [python, "-P", "-c", HEAD + code]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +91,19 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", few(STARTS))
 def test_a_program_finds_the_arena_that_runs(tmp_path: Path, python: Path, name: str) -> None:
     """The one that is installed raises as it is imported."""
-    begin = "from pathlib import Path; from arena.entries.resolve import resolve"
-    path = f"import subprocess, sys; sys.path.insert(0, {str(ROOT)!r})"
-    code = f"{path}\n{begin}\n{STARTS[name]}"
-    done = subprocess.run(
-        [python, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run_code(python, tmp_path, STARTS[name])
 
 
 LACKS = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.EDQUOT)
+
+
+def refusing(number: int) -> Callable[..., None]:
+    """Return a function that fails as one of the system does."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return refuse
 
 
 def start(folder: Path, words: list[str] | None = None) -> None:
@@ -107,14 +119,10 @@ def test_a_process_that_the_machine_refuses_is_nobodys_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Whatever it lacks; a program that does not exist is still the bot's fault."""
-
-    def refuse(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(Launch, "popen", refuse)
+    monkeypatch.setattr(Launch, "popen", refusing(number))
     with pytest.raises(Exhausted, match=os.strerror(number)):
         start(tmp_path)
-    number = errno.ENOENT
+    monkeypatch.setattr(Launch, "popen", refusing(errno.ENOENT))
     with pytest.raises(Forfeit, match="cannot be started"):
         start(tmp_path)
 
@@ -155,10 +163,8 @@ def test_a_jail_that_cannot_be_made_is_not_the_bots_fault(tmp_path: Path) -> Non
             process.start()
 
 
-def test_no_jail_and_no_user_are_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_jail_is_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a league needs jails."""
-    with pytest.raises(Exhausted, match="no user is free"):
-        free_user(1, 0)
 
     def refuse() -> str:
         raise InputError("lane jail: Resource temporarily unavailable")
@@ -174,11 +180,7 @@ def test_a_full_disk_is_no_fault_of_the_files_laid_out(
     """A name that the disk does not take is."""
     layout = Layout(tmp_path / "files", "mine", lambda: {"bot.py": b""})
     for number, kind in ((errno.ENOSPC, Exhausted), (errno.ENAMETOOLONG, ImportError)):
-
-        def refuse(*_: object, number: int = number) -> None:
-            raise OSError(number, os.strerror(number))
-
-        monkeypatch.setattr(Path, "write_bytes", refuse)
+        monkeypatch.setattr(Path, "write_bytes", refusing(number))
         with pytest.raises(kind, match=os.strerror(number)):
             layout.renew()
 
@@ -192,42 +194,22 @@ def test_memory_and_threads_can_lack_too(error: Exception) -> None:
         raise RuntimeError("other")
 
 
-BORN = """
-import os, sys
-from pathlib import Path
-from arena.entries.resolve import resolve
-from arena.processes import adopt_orphans, find_children
-from arena.lanes.launch import Program
-from arena.lanes.limits import Limits
-from arena.lanes.process import bot_process
-from engine import STANDARD
-
-adopt_orphans()
-if sys.argv[1] == "program":
-    child = "import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)"
-    program = Program(child + "; print(flush=True); import time; time.sleep(1000)", stdout=-1)
-    program.stdout.readline()
-    program.end()
-else:
-    with bot_process(resolve("greedy", lane="jail"), STANDARD, Limits(), Path.cwd()) as process:
-        process.start()
-print(find_children(os.getpid()))
-"""
+BORN = {
+    "program": """
+child = "import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)"
+program = Program(child + "; print(flush=True); import time; time.sleep(1000)", stdout=-1)
+program.stdout.readline()
+program.end()
+""",
+    "jail": 'start_bot("jail")',
+}
 
 
 @pytest.mark.parametrize("what", ["program", pytest.param("jail", marks=needs_jail)])
 def test_who_kills_a_process_waits_for_all_below_it(tmp_path: Path, what: str) -> None:
     """The first process of a jail is left to who adopts it: one for each start of a bot."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", BORN, what],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "[]\n"
+    code = f"adopt_orphans()\n{BORN[what]}\nprint(find_children(os.getpid()))"
+    assert run_code(sys.executable, tmp_path, code) == "[]\n"
 
 
 def test_a_process_that_did_not_begin_can_be_started_again(tmp_path: Path) -> None:
@@ -243,14 +225,8 @@ def test_a_process_that_did_not_begin_can_be_started_again(tmp_path: Path) -> No
         assert process.pid
 
 
-def test_a_zip_that_no_process_can_read_is_nobodys_fault(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_zip_that_no_process_can_read_is_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read in a process of its own."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-
-    monkeypatch.setattr("arena.processes.Child", refuse)
+    monkeypatch.setattr("arena.processes.Child", refusing(errno.EAGAIN))
     with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
         open_zip(b"nobody has read this")

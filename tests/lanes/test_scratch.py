@@ -18,13 +18,14 @@ from typing import Any
 
 import pytest
 
+from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.lanes import scratch
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
 from arena.lanes.process import BotProcess
-from arena.lanes.scratch import MARKER, scratch_folder
+from arena.lanes.scratch import MARKER, empty_folder, scratch_folder
 from arena.lanes.signals import exit_on_termination
 from arena.tournament.thinking import asked
 from engine import STANDARD
@@ -210,3 +211,56 @@ def test_a_file_system_without_locks_is_one_line(
         "set TMPDIR to a folder on a local disk"
     )
     assert [*place.glob("*/*")] == []
+
+
+@pytest.mark.slow
+def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one whose path is longer than the system takes."""
+    folder = tmp_path / "deep"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for _ in range(1500):
+        os.mkdir("deep")
+        os.chdir("deep")
+    os.chdir(tmp_path)
+    remove_tree(folder)
+    assert not folder.exists()
+
+
+def test_removing_touches_nothing_behind_a_link_and_opens_no_pipe(tmp_path: Path) -> None:
+    """Whatever a stranger has put there in place of a folder."""
+    other = tmp_path / "other"
+    other.mkdir(mode=0o750)
+    (other / "file").touch(mode=0o640)
+    (tmp_path / "link").symlink_to(other)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "link").symlink_to(other)
+    os.mkfifo(tmp_path / "folder" / "pipe")
+    for name in ("link", "pipe", "folder", "missing"):
+        remove_tree(tmp_path / name)
+    assert [*tmp_path.iterdir()] == [other]
+    assert stat.S_IMODE(other.stat().st_mode) == 0o750
+    assert stat.S_IMODE((other / "file").stat().st_mode) == 0o640
+
+
+def test_a_folder_is_renewed_whatever_a_bot_has_put_in_its_place(tmp_path: Path) -> None:
+    """What a link leads to stays as it is, with its mode."""
+    strange = tmp_path / "strange"
+    strange.mkdir(0o755)
+    (strange / "file").touch()
+    folder = tmp_path / "worker" / "bot"
+    for spoil in (
+        lambda: None,
+        lambda: folder.rmdir(),
+        lambda: (folder.rmdir(), folder.symlink_to(strange)),
+        lambda: (folder / "link").symlink_to(strange),
+        lambda: (folder.rmdir(), folder.touch()),
+    ):
+        spoil()
+        empty_folder(folder)
+        assert folder.is_dir()
+        assert not folder.is_symlink()
+        assert list(folder.iterdir()) == []
+    assert (strange / "file").exists()
+    assert strange.stat().st_mode & 0o777 == 0o755

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import logging
 import os
@@ -15,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor as PoolOfPython
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,6 +42,7 @@ from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import QUIET, Line, RunLog
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
+from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.tournament.config_keys import ExecutorChoice, Venue
@@ -55,10 +54,8 @@ from arena.tournament.versions import Versions, version_here, versions_here
 from engine import STANDARD
 from tests import rogues
 from tests.addons.cluster.cluster import Cluster
-from tests.conftest import Arena, run_command
-from tests.executors.marked import assert_no_process_is_left
-from tests.executors.test_contract import EXECUTORS, played
-from tests.kit import count_games, same_files
+from tests.conftest import run_command
+from tests.kit import count_games, marked_processes, play_plan, same_files
 from tests.rogues import rogue
 from tests.waiting import PATIENCE, until
 
@@ -70,19 +67,11 @@ Playing = Callable[[Sequence[Chunk]], list[Played]]
 def won(chunks: Sequence[Chunk], fault: Fault | None = None) -> list[Played]:
     """Return chunks of games that the first bot has won, or lost by a fault."""
     how: Any = (1, "forfeit") if fault else (0, "points")
-    return [
-        Played(
-            chunk,
-            [
-                GameResult(pair, seat, *how, 1, 0, 2, fault, "55")
-                for pair in range(chunk.first, chunk.first + chunk.pairs)
-                for seat in (0, 1)
-            ],
-            {},
-            1.0,
-        )
+    games = (
+        [GameResult(*place, *how, 1, 0, 2, fault, "55") for place in chunk.places]
         for chunk in chunks
-    ]
+    )
+    return [Played(chunk, some, {}, 1.0) for chunk, some in zip(chunks, games, strict=True)]
 
 
 def faulty(kind: str) -> Playing:
@@ -96,17 +85,12 @@ class Scripted(PoolOfPython):
         self.play = play
         self.lines = [*lines]
         self.asked: list[list[Chunk]] = []
-        self.silent = False
-        self.futures: list[Future[bytes]] = []
 
     def submit(self, _function: Any, /, *args: Any, **_: Any) -> Future[Any]:
-        """Answer a call, or never."""
+        """Answer a call."""
         chunks = pickle.loads(args[-1])
         self.asked.append(chunks)
         future: Future[bytes] = Future()
-        self.futures.append(future)
-        if self.silent:
-            return future
         try:
             parts = [to_part(one) for one in self.play(chunks)]
             future.set_result(msgspec.msgpack.encode(Answer("node", parts, self.lines)))
@@ -174,9 +158,8 @@ def test_a_fault_that_a_machine_may_have_caused_counts_only_if_it_recurs_here(
 @pytest.mark.parametrize("kind", ["illegal", "idle"])
 def test_a_fault_that_no_machine_causes_is_final(kind: str, replays: list[Chunk]) -> None:
     """An illegal action is one everywhere."""
-    assert {game.fault and game.fault.kind for game in games(play(Scripted(faulty(kind))))} == {
-        kind
-    }
+    found = games(play(Scripted(faulty(kind))))
+    assert {game.fault and game.fault.kind for game in found} == {kind}
     assert replays == []
 
 
@@ -235,10 +218,8 @@ def test_what_workers_log_is_repeated_under_the_name_of_their_machine() -> None:
     lines: list[tuple[str, str]] = []
     log = RunLog([])
     log.write = lambda process, line: lines.append((process, line.text))  # type: ignore[method-assign]
-    plan = Plan([[range(1)]], Strikes(CUP.pairings, 1, 99))
     pool = PoolExecutor(Scripted(lines=[Line("node", 20, "ready")]), lambda: 1, "processes")
-    for done in pool.play(plan, CUP, log):
-        plan.learn(done)
+    play_plan(replace(CUP, pairs=1), pool, log)
     assert lines == [("node", "ready")]
 
 
@@ -256,7 +237,7 @@ def test_a_call_plays_its_chunks_and_leaves_nothing(
     assert machine == os.uname().nodename
     assert {line.process for line in lines} == {machine}
     found = {(one.chunk.pairing, *game[:2]): game for one in results for game in one.results}
-    assert found == played(cup, EXECUTORS["here"])
+    assert found == play_plan(cup)
     assert [*tmp_path.iterdir()] == []
     with pytest.raises(Garbled, match="other games"):
         read_answer(data, chunks[1:])
@@ -300,6 +281,8 @@ def test_a_machine_says_what_a_bot_lacks_there(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=reason):
             find_here(entry, "1" * 64)
+    with pytest.raises(InputError, match=r"the bots that it imports: there .*, here $"):
+        find_here(imports, "")
 
 
 needs_dask = pytest.mark.skipif(
@@ -350,7 +333,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         cluster.add(2)
         cluster.add()
         yield cluster
-    assert_no_process_is_left(cluster.temporary)
+    until(lambda: not marked_processes(str(cluster.temporary)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(cluster.temporary))
+        with scratch_folder():  # a run removes what a killed one has left
+            pass
+    assert not [*cluster.temporary.iterdir()]
 
 
 @needs_dask
@@ -403,7 +391,6 @@ def test_where_no_scheduler_answers_it_says_so(
 
 
 @needs_dask
-@needs_dask
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -419,26 +406,15 @@ def test_a_scheduler_file_that_names_none_is_named(
     path = tmp_path / "scheduler.json"
     if text is not None:
         path.write_text(text)
-    choice = ExecutorChoice("dask", scheduler_file=str(path))
-    with (
-        pytest.raises(InputError, match=f"scheduler.json: {reason}"),
-        open_executor(Venue(executor=choice)),
-    ):
+    venue = Venue(executor=ExecutorChoice("dask", scheduler_file=str(path)))
+    with pytest.raises(InputError, match=f"scheduler.json: {reason}"), open_executor(venue):
         pass
 
 
-LACKS = next(
-    (
-        f"{what} is not installed"
-        for what, place in (
-            ("mpirun", shutil.which("mpirun")),
-            ("mpi4py", importlib.util.find_spec("mpi4py")),
-        )
-        if not place
-    ),
-    "",
+needs_mpi = pytest.mark.skipif(
+    not (shutil.which("mpirun") and find_spec("mpi4py")) and "CI" not in os.environ,
+    reason="mpirun or mpi4py is not installed",
 )
-needs_mpi = pytest.mark.skipif(bool(LACKS) and "CI" not in os.environ, reason=LACKS)
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 RANKS = 3
 FUTURES = ["-m", "mpi4py.futures", "-m", "arena"]
@@ -464,20 +440,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for cup, config in CUPS.items():
         (tmp_path / f"{cup}.yaml").write_text(json.dumps(config))
     yield tmp_path
-    until(lambda: not processes_of(tmp_path))
+    until(lambda: not marked_processes(str(tmp_path)))
     until(lambda: [path.name for path in temporary.iterdir() if "ompi" not in path.name] == [])
     shutil.rmtree(temporary, ignore_errors=True)
-
-
-def processes_of(folder: Path) -> list[psutil.Process]:
-    """Return the processes that were started in a test's folder and still run."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            here = process.environ().get("PYTEST_MPI") == str(folder)
-            if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
@@ -492,11 +457,6 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def finish(run: subprocess.Popen[str]) -> tuple[str, str]:
-    out, errors = run.communicate(timeout=PATIENCE)
-    return out, errors
-
-
 @pytest.mark.slow
 @needs_mpi
 def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
@@ -504,7 +464,7 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
     alone = run_command(folder, "run", "cup.yaml", "--workers", "1", "--out", "alone")
     assert alone.returncode == 0, alone.stderr
     run = start(folder, "run", "cup.yaml", "--executor", "mpi", "--out", "ranks")
-    out, errors = finish(run)
+    out, errors = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, errors
     _, *table, spent = alone.stdout.replace("alone", "ranks").splitlines()
     assert out.splitlines()[1:] == table
@@ -531,13 +491,13 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     ranks = psutil.Process(run.pid).children()
     assert len(ranks) == RANKS
     ranks[-1].send_signal(signal.SIGKILL)
-    finish(run)
+    run.communicate(timeout=PATIENCE)
     assert run.returncode != 0
-    until(lambda: not processes_of(folder))
+    until(lambda: not marked_processes(str(folder)))
     kept = count_games(cup)
     assert 0 < kept < 3 * 80 * 2
     again = start(folder, *words)
-    out, errors = finish(again)
+    out, errors = again.communicate(timeout=PATIENCE)
     assert again.returncode == 0, errors
     assert f"{kept:,}" in out.splitlines()[0]
     alone = run_command(folder, *words[:2], "--out", "alone")
@@ -546,18 +506,12 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
 
 
 @pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])
-def test_a_rank_that_would_play_alone_is_refused(
-    folder: Path, mpi: str, arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rank_that_would_play_alone_is_refused(mpi: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of the ranks would play the whole run into one folder; a single one plays."""
-    monkeypatch.chdir(folder)
+    options = dict.fromkeys(Venue.__struct_fields__)
     monkeypatch.setenv(f"{mpi}_SIZE", "3")
     monkeypatch.setenv(f"{mpi}_RANK", "1")
-    done = arena("run", "cup.yaml")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: this is rank 1 of 3: --executor mpi is missing\n",
-    )
-    assert not (folder / "results").exists()
+    with pytest.raises(InputError, match=r"^this is rank 1 of 3: --executor mpi is missing$"):
+        find_venue(options)
     monkeypatch.setenv(f"{mpi}_SIZE", "1")
-    assert find_venue(dict.fromkeys(Venue.__struct_fields__)).kind == "local"
+    assert find_venue(options).kind == "local"

@@ -116,6 +116,23 @@ class Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+def answering(
+    text: bytes = b"",
+    status: int = 200,
+    when: Callable[[Message], bool] = lambda _: True,
+    **headers: str,
+) -> Callable[[Handler, list[Message]], bool]:
+    """Return what answers each `choose`, or some of them, with this text or status."""
+
+    def answer(handler: Handler, messages: list[Message]) -> bool:
+        if messages[0]["type"] != "choose" or not when(messages[0]):
+            return False
+        handler.send(text, status, **headers)
+        return True
+
+    return answer
+
+
 @contextmanager
 def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     """Yield a server that answers, until the end."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import ssl
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from arena.addons.league.league_settings import Settings
 from arena.addons.remote import remote_bot
-from arena.entries.resolve import resolve
+from arena.addons.remote.remote_bot import TOKENS, find_token, parse_address
+from arena.entries.resolve import default_lane, resolve
 from arena.errors import InputError, Unreachable
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
@@ -18,20 +23,13 @@ from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.addons.remote.servers import Handler, Message, Server, serving
+from tests.addons.remote.servers import Handler, Message, Server, answering, serving
 from tests.rogues import write
 from tests.tiers import few
 
 LIMITS = Limits(decision=60.0)
-FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """A good server; the arena does not wait between its tries."""
-    monkeypatch.setattr(remote_bot.RemoteBot, "pauses", (0.0, 0.0, 0.0))
-    with serving() as made:
-        yield made
+FIRST = "return view.legal[0]"
+Before = Callable[[Handler, list[Message]], bool]
 
 
 def played(
@@ -94,18 +92,10 @@ def test_a_network_that_fails_plays_no_decision_twice(server: Server, tmp_path: 
     assert server.requests - before > len(server.keys) - asked
 
 
-def answer_with(text: bytes, status: int = 200, **headers: str) -> Callable[[Handler], bool]:
-    """Return what answers a request with this text."""
-
-    def answer(handler: Handler) -> bool:
-        handler.send(text, status, **headers)
-        return True
-
-    return answer
-
-
-def endless(handler: Handler) -> bool:
+def endless(handler: Handler, messages: list[Message]) -> bool:
     """Answer with 100 MB, as long as they are taken."""
+    if messages[0]["type"] != "choose":
+        return False
     handler.send_response(200)
     handler.send_header("Content-Length", str(100 << 20))
     handler.end_headers()
@@ -114,19 +104,20 @@ def endless(handler: Handler) -> bool:
     return True
 
 
-WRONG: dict[str, tuple[Callable[[Handler], bool], str]] = {
-    "no JSON": (answer_with(b"hello\n"), "not an answer"),
-    "100 MB": (endless, "an answer of more than 65,537 bytes"),
-    "nothing": (answer_with(b""), "an empty line instead of an answer"),
-    "another": (answer_with(b'{"id":77}\n'), "an answer to message 77 instead of 2"),
-}
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_answer_is_a_fault(server: Server, wrong: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (answering(b"hello\n"), "not an answer"),
+        (endless, "an answer of more than 65,537 bytes"),
+        (answering(b""), "an empty line instead of an answer"),
+        (answering(b'{"id":77}\n'), "an answer to message 77 instead of 2"),
+    ],
+)
+def test_a_wrong_answer_is_a_fault(
+    server: Server, wrong: Before, message: str, tmp_path: Path
+) -> None:
     """The fault is of the same kind as in a process, and comes back in the repetition."""
-    answer, message = WRONG[wrong]
-    server.before = lambda handler, some: some[0]["type"] == "choose" and answer(handler)
+    server.before = wrong
     results = played(server.url, tmp_path)[0].results
     faults = [game.fault for game in results if game.fault]
     assert [fault.kind for fault in faults] == ["protocol"] * 2
@@ -156,39 +147,33 @@ def test_faults_have_the_kinds_of_a_process(
     assert {game.fault.kind for game in results if game.fault} == {kind}
 
 
-@pytest.mark.slow
-def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
-    server: Server, tmp_path: Path
-) -> None:
-    """It answers an empty request: so the network is not to blame."""
+def sleep(_: Handler, messages: list[Message]) -> bool:
+    """Answer late in round 2."""
+    time.sleep(3.0 * (messages[0].get("round") == 2))
+    return False
 
-    def sleep(_: Handler, messages: list[Message]) -> bool:
-        time.sleep(3.0 * (messages[0].get("round") == 2))
+
+def drip(handler: Handler, messages: list[Message]) -> bool:
+    """Send a byte now and then in round 2."""
+    if messages[0].get("round") != 2:
         return False
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    for _ in range(200):
+        handler.wfile.write(b"x")
+        time.sleep(0.05)
+    return True
 
-    server.before = sleep
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [sleep, drip])
+def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
+    server: Server, late: Before, tmp_path: Path
+) -> None:
+    """The network is not to blame, as it answers an empty request; a whole answer is in time."""
+    server.before = late
     fault = played(server.url, tmp_path, limits=Limits(decision=0.1))[0].results[0].fault
     assert fault
     assert (fault.kind, fault.message) == ("timeout", "no answer within 0.1 s")
-
-
-@pytest.mark.slow
-def test_an_answer_that_drips_ends_in_time(server: Server, tmp_path: Path) -> None:
-    """A byte comes now and then, and the deadline is that of the whole answer."""
-
-    def drip(handler: Handler, messages: list[Message]) -> bool:
-        if messages[0].get("round") != 2:
-            return False
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-        for _ in range(200):
-            handler.wfile.write(b"x")
-            time.sleep(0.05)
-        return True
-
-    server.before = drip
-    fault = played(server.url, tmp_path, limits=Limits(decision=0.1))[0].results[0].fault
-    assert fault
-    assert fault.kind == "timeout"
 
 
 def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path) -> None:
@@ -232,34 +217,33 @@ def test_another_version_ends_the_run(server: Server, tmp_path: Path) -> None:
     assert resolve(server.url).sha256 != entry.sha256
 
 
-def garbage(handler: Handler) -> bool:
-    """Answer with what is not HTTP."""
-    handler.wfile.write(b"\x00\x01 not HTTP\r\n\r\n" * 100)
-    handler.close_connection = True
-    return True
-
-
-def headed(handler: Handler) -> bool:
-    """Answer with headers without an end."""
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * (1 << 20))
-    handler.close_connection = True
-    return True
-
-
 OUTAGES = {
-    "503": answer_with(b"", 503),
-    "401": answer_with(b"", 401),
-    "redirect": answer_with(b"", 302, Location="http://127.0.0.1:1/"),
-    "garbage": garbage,
-    "headers": headed,
+    "503": b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n",
+    "401": b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n",
+    "redirect": b"HTTP/1.1 307 No\r\nLocation: ELSEWHERE\r\nContent-Length: 0\r\n\r\n",
+    "no HTTP": b"\x00\x01 not HTTP\r\n\r\n" * 100,
+    "headers without an end": b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * (1 << 20),
 }
 
 
 @pytest.mark.parametrize("outage", OUTAGES)
 def test_an_outage_is_no_forfeit(server: Server, outage: str, tmp_path: Path) -> None:
-    """Neither a server that is overloaded nor one that speaks no HTTP loses a game."""
-    server.before = lambda handler, _: server.requests >= 9 and OUTAGES[outage](handler)
-    unplayed = played(server.url, tmp_path)[0]
+    """Neither a server that is overloaded nor one that speaks no HTTP loses a game.
+
+    A redirect is not followed, with a game or with a token.
+    """
+
+    def answer(handler: Handler, _: list[Message]) -> bool:
+        if server.requests < 9:
+            return False
+        handler.wfile.write(OUTAGES[outage].replace(b"ELSEWHERE", other.url.encode()))
+        handler.close_connection = True
+        return True
+
+    with serving() as other:
+        server.before = answer
+        unplayed = played(server.url, tmp_path)[0]
+        assert other.requests == other.pings == 0
     assert not unplayed.results
     assert unplayed.refusal.startswith(f"bot: {server.url}: ")
 
@@ -291,10 +275,134 @@ def test_a_bad_hello_is_bad_input(server: Server, hello: Message, why: str) -> N
 @pytest.mark.slow
 def test_a_session_ends_after_a_fault(server: Server, tmp_path: Path) -> None:
     """The next game begins in a new one, as in a new process."""
-    server.before = lambda handler, some: (
-        some[0]["type"] == "choose" and some[0]["seat"] == 1 and answer_with(b"no\n")(handler)
-    )
+    server.before = answering(b"no\n", when=lambda message: message["seat"] == 1)
     games = played(server.url, tmp_path, pairs=2)[0].results
     assert [bool(game.fault) for game in games] == [False, True] * 2
     sessions = {key.rpartition("-")[0] for key in server.keys}
     assert len(sessions) >= 2 + 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ("http://ann:secret@host:1", f"a token stands in {TOKENS}"),
+        ("http://host:1/?key=secret", "parameters stand in"),
+        ("http://host:1/#x", "parameters stand in"),
+        ("http://:8000", "http://HOST:PORT"),
+        ("http://", "http://HOST:PORT"),
+        ("http://host:0", "http://HOST:PORT"),
+        ("http://host:99999", "http://HOST:PORT"),
+        ("http://[::1", "not an address"),
+        ("http://h\u00f6st", "in ASCII"),
+        ("http://ho st", "in ASCII"),
+    ],
+)
+def test_an_address_has_a_host_a_port_and_a_path(spec: str, why: str) -> None:
+    """Anything else is one line that names the bot; nothing is asked."""
+    with pytest.raises(InputError, match=why):
+        resolve(spec)
+
+
+def test_a_bot_is_its_address_and_its_version(server: Server) -> None:
+    """Whatever the spelling; parameters and labels are as for any bot."""
+    server.version = "7.1"
+    entry = resolve(f"gpu={server.url}/(depth=3)")
+    assert (entry.label, entry.target, entry.lane) == ("gpu", server.url, "remote")
+    assert (entry.program, entry.params, entry.source) == ("7.1", {"depth": 3}, None)
+    assert entry.sha256 == resolve(server.url.upper()).sha256
+    assert resolve(server.url).label == f"127.0.0.1-{server.server_address[1]}"
+    assert default_lane(server.url) == "remote"
+    assert entry.sha256 != resolve(f"{server.url}/other").sha256
+
+
+def test_the_page_of_a_proxy_is_shown_by_its_beginning(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no answer of a bot."""
+    page = b"<!doctype html><html><body>404 not found, and so on</body></html>"
+    monkeypatch.setattr(server, "lines", lambda _: page)
+    with pytest.raises(InputError, match="<!doctype html><html><body>404 not found"):
+        resolve(server.url)
+
+
+@pytest.mark.parametrize("lane", ["inproc", "process", "jail"])
+def test_it_has_no_other_lane(server: Server, lane: str) -> None:
+    """And no other bot has its lane."""
+    with pytest.raises(InputError, match=f"lane '{lane}' is not one of its lanes: remote"):
+        resolve(server.url, lane=lane)
+    with pytest.raises(InputError, match="lane 'remote' is not one of its lanes: inproc, process"):
+        resolve("greedy", lane="remote")
+
+
+def test_a_token_is_bound_to_one_host(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host with a similar name does not get it, nor does the same host at another port."""
+    port = server.server_address[1]
+    tokens = f"127.0.0.1:{port}=right-one 127.0.0.1:{port + 1}=wrong-one"
+    tokens += " a.org=of-a-org a.org:8000=of-port-8000"
+    monkeypatch.setenv(TOKENS, tokens)
+    resolve(server.url)
+    assert server.headers[-1]["Authorization"] == "Bearer right-one"
+    found = {
+        url: find_token(parse_address(url))
+        for url in ("https://a.org", "http://a.org", "https://a.org:8000", "https://A.org/x")
+    }
+    assert [*found.values()] == ["of-a-org", "of-a-org", "of-port-8000", "of-a-org"]
+    for url in ("https://a-org", "https://b.a.org", "https://a.org.b", "https://a.org:8001"):
+        assert not find_token(parse_address(url))
+
+
+def test_a_bad_list_of_tokens_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says which item is wrong, and nothing that stands there."""
+    monkeypatch.setenv(TOKENS, "a.org=fine-one hush-hush")
+    with pytest.raises(InputError) as told:
+        find_token(parse_address("https://a.org"))
+    assert str(told.value) == f"{TOKENS}: item 2 is not HOST:PORT=TOKEN"
+
+
+def test_a_token_goes_to_a_public_address_by_tls_only(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The address is the one that was connected to; within a private network it goes as it is."""
+    monkeypatch.setattr(remote_bot, "is_public", lambda _: True)
+    assert resolve(server.url).program == "1"
+    monkeypatch.setenv(TOKENS, f"127.0.0.1:{server.server_address[1]}=hush-hush")
+    seen = len(server.headers)
+    with pytest.raises(InputError, match="only sent by https"):
+        resolve(server.url)
+    assert len(server.headers) == seen
+    monkeypatch.undo()
+    assert resolve(server.url).program == "1"
+
+
+def test_without_its_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is imported where a server is asked, and nowhere before."""
+    monkeypatch.delitem(sys.modules, remote_bot.__name__)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(InputError, match=r"pip install 'district-noir-arena\[remote\]'"):
+        resolve("http://127.0.0.1:1")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_a_certificate_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the name of the host; a server whose certificate nobody knows is not asked."""
+    key, made = tmp_path / "key.pem", tmp_path / "made.pem"
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext"
+    more = ["subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(made)]
+    subprocess.run([*words.split(), *more], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made, key)
+    remote_bot._context.cache_clear()
+    try:
+        with serving(context) as server:
+            url = server.url.replace("http", "https").replace("127.0.0.1", "localhost")
+            with pytest.raises(InputError, match="certificate verify failed"):
+                resolve(url)
+            assert not server.requests
+            remote_bot._context.cache_clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(made))
+            assert resolve(url).program == "1"
+            with pytest.raises(InputError, match="certificate verify failed: IP address mismatch"):
+                resolve(url.replace("localhost", "127.0.0.1"))
+    finally:
+        remote_bot._context.cache_clear()

@@ -1,10 +1,9 @@
-"""Whole runs with a bot that lives elsewhere: outages, tokens, files, and `arena serve-bot`."""
+"""Bots that live elsewhere in runs, leagues and at the table, and `arena serve-bot`."""
 
 from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -21,51 +20,41 @@ import pytest
 from starlette.exceptions import HTTPException
 
 import arena
+from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
+from arena.addons.league.league_tables import WITHDRAWN
+from arena.addons.league.submission import Refused
 from arena.addons.remote import bot_server
 from arena.entries.resolve import resolve
 from arena.errors import InputError, Unreachable
-from arena.tokens import SERVE_TOKEN, TOKENS
+from arena.tokens import SERVE_TOKEN
 from tests import ROOT, markdown
 from tests.addons.cluster.cluster import Cluster
-from tests.addons.remote.servers import Handler, Message, Server, serving
+from tests.addons.league.small import a_league, play
+from tests.addons.remote.servers import Handler, Message, Server, answering
+from tests.addons.table import Client, running
+from tests.conftest import run_command, start_command
+from tests.kit import refused, run_python
 from tests.rogues import write
 from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "remote.md").read_text()
 SECRET = "hush-4711"
-FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
+FIRST = "return view.legal[0]"
+FAILING_LATER = answering(status=503, when=lambda message: len(message["history"]) > 4)
+CALM = {"panel": ["uniform", "greedy"], "round_pairs": 60}
+HELLO = b'{"id": 0, "type": "hello", "protocol": 1, "rules": {}, "params": {}}\n'
+NEW = (
+    b'{"id": 1, "type": "new", "game": 0, "seat": 0, "seed": "00000000000000000000000000000000",'
+    b'"seconds_per_decision": null, "seconds_per_game": null}'
+)
 KEPT = ("games.csv", "standings.csv", "faults.csv", "verdicts.csv", "head_to_head.csv")
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """A good server."""
-    with serving() as made:
-        yield made
-
-
-def command(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of the arena."""
-    return subprocess.run(
-        [sys.executable, "-m", "arena", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | variables,
-        cwd=ROOT,
-    )
 
 
 @contextmanager
 def served(*words: str, **variables: str) -> Iterator[str]:
     """Yield the address of `arena serve-bot`, which ends afterwards."""
-    program = subprocess.Popen(
-        [sys.executable, "-m", "arena", "serve-bot", "--port", "0", *words],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | variables,
-        cwd=ROOT,
-    )
+    program = start_command(ROOT, "serve-bot", "--port", "0", *words, **variables)
     assert program.stdout
     try:
         line = program.stdout.readline()
@@ -83,7 +72,7 @@ def test_a_served_bot_plays_the_same_games(tmp_path: Path) -> None:
     with served("greedy") as url:
         keys = {"pairs": 6, "seed": 3, "workers": 2, "progress": False}
         arena.run([{"bot": url, "label": "greedy"}, "uniform"], out=tmp_path / "there", **keys)
-        verified = command("verify", tmp_path / "there")
+        verified = run_command(tmp_path, "verify", "there")
     arena.run(["greedy", "uniform"], out=tmp_path / "here", **keys)
     for name in KEPT:
         assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
@@ -98,20 +87,14 @@ def test_a_served_bot_plays_the_same_games(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_run_goes_on_after_an_outage(server: Server, tmp_path: Path) -> None:
     """One line and a status; then only what is missing is asked, and the files are the same."""
-    words = ("play", f"a={server.url}", f"b={write(tmp_path, 'first', FIRST)}", "--pairs", 8)
-    more = ("--seed", 5, "--workers", 1, "--no-repeat", "--quiet", "--out")
-    whole = command(*words, *more, tmp_path / "whole")
+    words = ("play", f"a={server.url}", f"b={write(tmp_path, 'first', FIRST)}", "--pairs", "8")
+    more = ("--seed", "5", "--workers", "1", "--no-repeat", "--quiet", "--out")
+    whole = run_command(tmp_path, *words, *more, "whole")
     assert whole.returncode == 0, whole.stderr
     games = server.began
 
-    def fail(handler: Handler, _: list[Message]) -> bool:
-        if server.began < games + 6:
-            return False
-        handler.send(b"", 503)
-        return True
-
-    server.before = fail
-    broken = command(*words, *more, tmp_path / "part")
+    server.before = answering(status=503, when=lambda _: server.began >= games + 6)
+    broken = run_command(tmp_path, *words, *more, "part")
     assert broken.returncode == 1
     (line,) = broken.stderr.splitlines()
     assert line.startswith(f"error: a: {server.url}: it answers 503; what was played is kept in ")
@@ -119,50 +102,12 @@ def test_a_run_goes_on_after_an_outage(server: Server, tmp_path: Path) -> None:
     assert not (tmp_path / "part" / "games.csv").exists()
     server.before = lambda *_: False
     games = server.began
-    again = command(*words, *more, tmp_path / "part")
+    again = run_command(tmp_path, *words, *more, "part")
     assert again.returncode == 0, again.stderr
     assert server.began - games < 16
     for name in (*KEPT, "report.md", "manifest.json"):
         whole_file, part = (tmp_path / run / name for run in ("whole", "part"))
         assert whole_file.read_bytes() == part.read_bytes(), name
-
-
-@pytest.mark.slow
-def test_a_token_stands_in_no_file(server: Server, tmp_path: Path) -> None:
-    """Also where the server sends it back, in an error and in what is no answer."""
-
-    def tell(handler: Handler, messages: list[Message]) -> bool:
-        said = handler.headers["Authorization"]
-        assert said == f"Bearer {SECRET}"
-        if messages[0]["type"] != "choose":
-            return False
-        text = {"id": messages[0]["id"], "error": said, "traceback": said, "output": said}
-        handler.send(json.dumps(text).encode() if messages[0]["seat"] else said.encode())
-        return True
-
-    server.before = tell
-    tokens = {TOKENS: f"127.0.0.1:{server.server_address[1]}={SECRET}"}
-    out = tmp_path / "run"
-    words = ("play", server.url, "uniform", "--pairs", 2, "--verbose", "--out", out)
-    done = command(*words, **tokens)
-    assert done.returncode == 0, done.stderr
-    assert "Bearer ***" in (out / "faults.csv").read_text()
-    files = [path for path in out.rglob("*") if path.is_file()]
-    assert len(files) > 10
-    told = [done.stdout.encode(), done.stderr.encode(), *(path.read_bytes() for path in files)]
-    assert not any(SECRET.encode() in content for content in told)
-
-
-@pytest.mark.slow
-def test_redirects_are_not_followed(server: Server) -> None:
-    """Neither with a game nor with a token."""
-    with serving() as other:
-        server.before = lambda handler, some: (
-            some[0]["type"] == "choose" and handler.send(b"", 307, Location=other.url) is None
-        )
-        with pytest.raises(Unreachable, match="it answers 307"):
-            arena.run([server.url, "uniform"], pairs=1, progress=False)
-        assert other.requests == other.pings == 0
 
 
 @pytest.mark.slow
@@ -199,9 +144,7 @@ def test_other_machines_ask_it_as_this_one(server: Server, where: str, tmp_path:
             executor = {"kind": "dask", "scheduler": cluster.address, "patience": 600}
         there = arena.run([server.url, "uniform"], executor=executor, **keys).games
         assert there.equals(here)
-        server.before = lambda handler, some: (
-            some[0]["type"] == "choose" and handler.send(b"", 500) is None
-        )
+        server.before = answering(status=500)
         with pytest.raises(Unreachable, match="it answers 500"):
             arena.run([server.url, "uniform"], executor=executor, **keys)
 
@@ -218,14 +161,11 @@ def post(url: str, body: bytes, session: str = "s", **headers: str) -> tuple[int
 @pytest.mark.slow
 def test_a_server_answers_a_repeated_request_as_before(tmp_path: Path) -> None:
     """The bot is not asked again; what is no request is refused."""
-    body = "    def choose(self, view, /):\n        return self.rng.choice(view.legal)"
+    body = "return self.rng.choice(view.legal)"
     bot = write(tmp_path, "draws_lots", body, init="self.rng = __import__('random').SystemRandom()")
-    new = {"id": 1, "type": "new", "game": 0, "seat": 0, "seed": "0" * 32}
-    new |= {"seconds_per_decision": None, "seconds_per_game": None}
     choose = {"id": 2, "type": "choose", "game": 0, "seat": 0, "legal": "5678C", "hand": "5678C"}
     choose |= {"row": "xy", "piles": ["", ""], "taken": [False, False], "history": ""}
     choose |= {"opening": "xy", "round": 1, "opponent_cards": 5, "seconds_left": None}
-    hello = {"id": 0, "type": "hello", "protocol": 1, "rules": {}, "params": {}}
     with served(str(bot), ARENA_SERVE_TOKEN=SECRET) as url:
         token = {"Authorization": f"Bearer {SECRET}"}
         assert post(url, b"")[0] == post(url, b"", Authorization="Bearer x")[0] == 401
@@ -234,14 +174,14 @@ def test_a_server_answers_a_repeated_request_as_before(tmp_path: Path) -> None:
         assert post(url, b"x" * (1 << 20), **token)[0] == 413
         assert post(url, b"{}", **token)[0] == post(url, b"no", **token)[0] == 400
         assert post(url, json.dumps(choose).encode(), **token)[0] == 410
-        status, said = post(url, json.dumps(hello).encode(), **token)
+        status, said = post(url, HELLO, **token)
         assert status == 200
         assert json.loads(said)["ready"]
-        assert post(url, json.dumps(new).encode(), **token)[0] == 200
+        assert post(url, NEW, **token)[0] == 200
         asked = [post(url, json.dumps(choose).encode(), **token) for _ in range(20)]
         assert len({*asked}) == 1
         assert json.loads(asked[0][1])["action"] in "5678C"
-        assert post(url, json.dumps(new).encode(), **token)[0] == 410  # it is over
+        assert post(url, NEW, **token)[0] == 410  # it is over
 
 
 @pytest.mark.slow
@@ -289,25 +229,20 @@ def test_others_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
         bot_server.serve(resolve("greedy"), "0.0.0.0", 0, print)
 
 
-@pytest.mark.parametrize("verb", [("check",), ("serve-bot",)])
+@pytest.mark.parametrize("verb", ["check", "serve-bot"])
 @pytest.mark.slow
-def test_what_needs_a_program_says_so(server: Server, verb: tuple[str, ...]) -> None:
+def test_what_needs_a_program_says_so(server: Server, verb: str, tmp_path: Path) -> None:
     """A check looks into a bot's process, and a server needs one."""
-    done = command(*verb, server.url)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
+    refused(run_command(tmp_path, verb, server.url))
 
 
 def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
     """The arena that asked has given it up, and its process must not stay."""
-    loops = write(tmp_path, "loops", "    pass", init="\n        while True: pass")
-    new = {"id": 1, "type": "new", "game": 0, "seat": 0, "seed": "0" * 32}
-    new |= {"seconds_per_decision": None, "seconds_per_game": None}
-
+    loops = write(tmp_path, "loops", "pass", init="\n        while True: pass")
     with closing(bot_server.Hall(resolve(str(loops)))) as hall, ThreadPoolExecutor() as threads:
-        hall.answer("one", b'{"id":0,"type":"hello","rules":{},"params":{}}\n')
+        hall.answer("one", HELLO)
         session = hall.sessions["one"]
-        asked = threads.submit(hall.answer, "one", json.dumps(new).encode())
+        asked = threads.submit(hall.answer, "one", NEW)
         until(session.lock.locked)
         hall.end("one")
         with pytest.raises(HTTPException, match="410"):
@@ -319,23 +254,123 @@ def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_person_plays_against_a_server(server: Server, tmp_path: Path) -> None:
     """An outage is one line, and no forfeit: the game is kept unfinished."""
-    words = [sys.executable, "-m", "arena", "human", server.url, "--seed", "1", "--out", tmp_path]
-    server.before = lambda handler, some: (
-        some[0]["type"] == "choose"
-        and len(some[0]["history"]) > 4
-        and handler.send(b"", 503) is None
-    )
+    words = ["-m", "arena", "human", server.url, "--seed", "1", "--out", "."]
+    server.before = FAILING_LATER
     typed = "5\n6\n7\n8\nT\nC\nx\ny\nz\n2\n3\n4\n" * 60
-    keys: dict[str, Any] = {"text": True, "capture_output": True, "cwd": ROOT, "check": False}
-    broken = subprocess.run(words, input=typed, **keys)
+    broken = run_python(*words, folder=tmp_path, text=typed)
     assert broken.returncode == 1
     assert "error: 127.0.0.1" in broken.stderr
     assert "it answers 503" in broken.stderr
     assert "Traceback" not in broken.stderr
     server.before = lambda *_: False
-    again = subprocess.run(words, input=typed, **keys)
+    again = run_python(*words, folder=tmp_path, text=typed)
     assert again.returncode == 0, again.stderr
     first, second = map(json.loads, (tmp_path / "games.jsonl").read_text().splitlines())
     assert (first["win_type"], first["winner"]) == (None, None)
     assert second["actions"].startswith(first["actions"])
     assert second["win_type"] is not None
+
+
+def pairs_of(league: League, name: str) -> int:
+    """Return how many pairs a bot has played."""
+    (version,) = league.find(name)
+    return sum(sum(one.by_score) for one in league.games.results.get(version.label, ()))
+
+
+@pytest.mark.study
+def test_an_outage_pauses_a_bot_and_no_other(server: Server, tmp_path: Path) -> None:
+    """The round ends without it, and it comes back when its server answers."""
+    with a_league(tmp_path / "club", **CALM) as league:
+        league.desk.submit(server.url, "ann")
+        server.before = answering(status=503)
+        assert play(league)[0].pairs > 0
+        (ann,) = league.find("ann")
+        assert ann.is_paused
+        assert ann.why.startswith(f"paused: {server.url}: it answers 503")
+        assert not pairs_of(league, "ann")
+        assert pairs_of(league, "greedy")
+        write_site(league)
+        page = tmp_path / "club" / "site" / "bots" / "ann.html"
+        assert "It plays again once its server answers." in page.read_text()
+        server.before = lambda *_: False
+        play(league)
+        assert league.find("ann")[0].is_active
+        assert pairs_of(league, "ann")
+
+
+@pytest.mark.study
+def test_a_new_version_is_handed_in(server: Server, tmp_path: Path) -> None:
+    """Until then the bot is paused: its games would be another bot's."""
+    with a_league(tmp_path / "club", **CALM) as league:
+        league.desk.submit(server.url, "ann")
+        server.version = "2"
+        play(league)
+        assert "another version" in league.find("ann")[0].why
+        league.desk.submit(server.url, "ann")
+        assert [version.state for version in league.find("ann")] == ["replaced", "active"]
+        play(league)
+        assert league.find("ann")[-1].is_active
+        server.version = "3"
+        play(league)
+        assert league.withdraw("ann").is_paused  # as it was
+        assert league.find("ann")[-1].state == WITHDRAWN
+
+
+@pytest.mark.slow
+def test_a_server_that_fails_in_its_first_games_is_refused(server: Server, tmp_path: Path) -> None:
+    """With the fault as reason; an outage is no refusal."""
+    with a_league(tmp_path / "club", **CALM) as league:
+        server.reply = lambda one: (
+            {"error": "no model"} if one["type"] == "choose" else server.play(one)
+        )
+        with pytest.raises(Refused, match="games: exception: no model"):
+            league.desk.submit(server.url, "ann")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    """A browser at a table without games."""
+    with running(tmp_path / "results") as made:
+        yield made
+
+
+@pytest.mark.slow
+def test_a_person_plays_against_a_server_on_the_page(client: Client, server: Server) -> None:
+    """To the end; the record has its lane, its address and its version, and no other process."""
+    last = client.play(client.begin(f"far={server.url}", begins="me"))
+    assert (last["phase"], last["timeline"]["players"]) == ("ended", ["human", "far"])
+    (record,) = client.records()
+    opponent = record["opponent"]
+    assert (opponent["lane"], opponent["bot"]) == ("remote", server.url)
+    assert opponent["program"] == "1"
+    assert record["win_type"] != "forfeit"
+    assert server.began == 1
+    assert last["command"].startswith(f"arena human far={server.url} --seed ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bots", [["far={}"], ["{}", "uniform"]])
+def test_an_outage_is_said_and_keeps_the_game_unfinished(
+    client: Client, server: Server, bots: list[str]
+) -> None:
+    """It is no forfeit; a game that is watched leaves no record."""
+    server.before = FAILING_LATER
+    last = client.play(client.begin(*(bot.format(server.url) for bot in bots), begins="me"))
+    assert last["phase"] == "failed"
+    assert f"{server.url}: it answers 503" in last["timeline"]["ending"]
+    kept = [record["win_type"] for record in client.records()]
+    assert kept == [None] * (len(bots) == 1)
+    server.before = lambda *_: False
+    assert client.play(client.begin(server.url, "uniform"))["phase"] == "ended"
+
+
+def test_a_server_that_is_not_there_is_one_line(client: Client, server: Server) -> None:
+    """The game does not begin."""
+    server.shutdown()
+    server.server_close()
+    wrong = ("http://127.0.0.1", "http://me:secret@127.0.0.1:8000")
+    for bots in ([server.url], ["greedy", server.url], *([one] for one in wrong)):
+        error = client.ask("api/games", {"bots": bots}, 400)["error"]
+        assert "http://" in error
+        assert "\n" not in error
+    assert client.ask("api/home")["games"] == []

@@ -7,17 +7,16 @@ import html
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 import urllib.parse
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from arena.addons.remote import bot_server, remote_bot
+from arena.addons.remote import bot_server
 from arena.addons.remote.remote_bot import find_token, parse_address
 from arena.cli.options import print_json, say
 from arena.entries.resolve import resolve
@@ -27,8 +26,9 @@ from arena.lanes.faults import Forfeit
 from arena.tokens import SERVE_TOKEN, TOKENS, hide_secrets
 from arena.tournament import thinking
 from tests import ROOT
-from tests.addons.remote.servers import Handler, Message, Server, serving
+from tests.addons.remote.servers import Handler, Message, Server
 from tests.addons.remote.test_remote_bot import played
+from tests.conftest import run_command
 from tests.rogues import write
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
@@ -84,12 +84,10 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """A good server, which has a token; the arena does not wait between its tries."""
-    monkeypatch.setattr(remote_bot.RemoteBot, "pauses", ())
-    with serving() as made:
-        monkeypatch.setenv(TOKENS, f"127.0.0.1:{made.server_address[1]}={SECRET} a.org={PLAIN}")
-        yield made
+def server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """Return a good server, which has a token."""
+    monkeypatch.setenv(TOKENS, f"127.0.0.1:{server.server_address[1]}={SECRET} a.org={PLAIN}")
+    return server
 
 
 def cores(form: str, token: str) -> list[str]:
@@ -210,20 +208,15 @@ ECHOES: dict[str, Callable[[str], str]] = {
 """Where a server may send a token back."""
 
 
-def echo(server: Server, place: str, form: str, kinds: tuple[str, ...]) -> None:
-    """Let the server answer messages of these types with its token in this place."""
-
-    def answer(handler: Handler, messages: list[Message]) -> bool:
-        if messages[0]["type"] not in kinds:
-            return False
-        token = handler.headers["Authorization"].removeprefix("Bearer ")
-        assert token == SECRET
-        raw = ECHOES[place](FORMS[form](token)).replace("NUMBER", f"{messages[0]['id']:<6}")
-        handler.wfile.write(raw.encode())
-        handler.close_connection = True
-        return True
-
-    server.before = answer
+def echo(place: str, form: str, kind: str, handler: Handler, messages: list[Message]) -> bool:
+    """Answer a message of this type with the token in this place and form."""
+    if messages[0]["type"] != kind:
+        return False
+    assert handler.headers["Authorization"] == f"Bearer {SECRET}"
+    raw = ECHOES[place](FORMS[form](SECRET)).replace("NUMBER", f"{messages[0]['id']:<6}")
+    handler.wfile.write(raw.encode())
+    handler.close_connection = True
+    return True
 
 
 def assert_hidden(text: str, form: str) -> None:
@@ -246,12 +239,12 @@ def test_an_echo_stands_in_no_fault_and_in_no_message(
     server: Server, place: str, form: str, tmp_path: Path
 ) -> None:
     """Of a game, and of a bot that does not answer `hello`."""
-    echo(server, place, form, ("choose",))
+    server.before = partial(echo, place, form, "choose")
     try:
         told = [str(result.fault) for result in played(server.url, tmp_path)[0].results]
     except ArenaError as error:
         told = [str(error)]
-    echo(server, place, form, ("hello",))
+    server.before = partial(echo, place, form, "hello")
     try:
         entry = resolve(server.url)
         told += [entry.program, repr(entry)]
@@ -269,26 +262,20 @@ def test_no_byte_of_a_run_and_of_what_it_prints_has_a_token(server: Server, tmp_
     met: set[str] = set()
 
     def answer(handler: Handler, messages: list[Message]) -> bool:
-        if messages[0]["type"] != "choose":
-            return False
         session = handler.headers["Arena-Session"]
-        if session in met:
+        if messages[0]["type"] != "choose" or session in met:
             return False
         met.add(session)
-        place, form = ways[len(met) % len(ways)]
-        raw = ECHOES[place](FORMS[form](SECRET)).replace("NUMBER", f"{messages[0]['id']:<6}")
-        handler.wfile.write(raw.encode())
-        handler.close_connection = True
-        return True
+        return echo(*ways[len(met) % len(ways)], "choose", handler, messages)
 
     server.before = answer
     out = tmp_path / "run"
     cup = {"bots": [server.url, "uniform"], "pairs": len(ways) // 2 + 1, "max_faults": 9999}
     (tmp_path / "cup.yaml").write_text(json.dumps(cup))
     words = ["run", str(tmp_path / "cup.yaml"), "--workers", "1", "--verbose", "--no-repeat"]
-    told = {"terminal": command(*words, "--out", str(out))}
+    told = {"terminal": printed(*words, "--out", str(out))}
     assert len(met) >= len(ways)
-    told["report"] = command("report", str(out))
+    told["report"] = printed("report", str(out))
     told |= {path.name: texts(path) for path in out.rglob("*") if path.is_file()}
     assert "***" in told["faults.csv"]
     assert {"run.log", "run.sqlite", "report.html", "manifest.json"} <= told.keys()
@@ -298,10 +285,9 @@ def test_no_byte_of_a_run_and_of_what_it_prints_has_a_token(server: Server, tmp_
                 assert core not in text.lower(), (name, form)
 
 
-def command(*words: str) -> str:
+def printed(*words: str) -> str:
     """Return all that a command of the arena prints."""
-    called = [sys.executable, "-m", "arena", *words]
-    done = subprocess.run(called, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = run_command(ROOT, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -320,10 +306,9 @@ def texts(path: Path) -> str:
     return b"\n".join(parts).decode("latin-1")
 
 
-SHOWS = """\
-    def choose(self, view, /):
-        import os
-        raise ValueError([os.environ.get(name) for name in ("ARENA_TOKENS", "ARENA_SERVE_TOKEN")])
+SHOWS = """
+import os
+raise ValueError([os.environ.get(name) for name in ("ARENA_TOKENS", "ARENA_SERVE_TOKEN")])
 """
 
 

@@ -67,16 +67,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ),
         ("engine", ""),
         ("libs", ""),
+        ("unknown", "."),  # without metadata it may require anything, as in a Linux distribution
     ],
 )
 def test_a_package_brings_what_it_requires(site: Path, name: str, found: str) -> None:
     """Also for an extra, but not for its tests. The arena's own modules are shown in any case."""
     assert find_packages({name, "word"}) == {site / part for part in found.split()}
-
-
-def test_a_package_without_metadata_may_require_anything(site: Path) -> None:
-    """As those of a Linux distribution, whose packages have no list of files."""
-    assert find_packages({"unknown"}) == {site}
 
 
 def test_packages_are_named_by_any_word_of_a_source_and_by_the_first_ones_of_data() -> None:

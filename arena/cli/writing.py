@@ -101,7 +101,7 @@ def check(
       arena check ./my_bot.py --games 8
     """
     from arena.check.inspector import run_check
-    from arena.check.item import NOT_JAILED, Order, format_item, safest_lane
+    from arena.check.item import Order, format_item, safest_lane
     from arena.check.sparring import CutShort
     from arena.entries.resolve import resolve
     from arena.lanes.jail_support import find_bubblewrap
@@ -125,6 +125,13 @@ def check(
                     say("\n".join(format_item(item)))
     except CutShort as error:
         raise CutShort(f"{error}; play fewer games with --games") from None
+    sys.exit(_say_verdict(order, entry, items, as_json=as_json))
+
+
+def _say_verdict(order: Order, entry: Entry, items: list[Item], *, as_json: bool) -> int:
+    """Print what a check has found, and return its exit status."""
+    from arena.check.item import NOT_JAILED
+
     refused = [item.name for item in items if item.status == "fail"]
     if as_json:
         print_json(_make_document(order, entry, items))
@@ -133,7 +140,7 @@ def check(
         say(f"refused: {', '.join(refused)}" if refused else accepted)
         if not order.jailed:
             say(NOT_JAILED)
-    sys.exit(1 if refused else 0)
+    return 1 if refused else 0
 
 
 def _make_document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:

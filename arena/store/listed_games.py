@@ -23,6 +23,8 @@ from arena.lanes.faults import KINDS
 from arena.replays.finished_game import read_line
 from arena.replays.judge_records import read_lines
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Ints
 from arena.store.csv_files import GUARDED
 from arena.store.database import NAME
 from arena.store.folder import MANIFEST
@@ -186,59 +188,75 @@ def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str)
 
     Raises InputError, which names the column and the row, by its value in the index.
     """
-    header = [*map(str, table.columns)]
-    for column in GAMES.names:
-        if header.count(column) > 1:
-            raise InputError(f"{name}: column {column} is there twice")
-        if column in ("bot", "opponent", "winner") and column not in header:
-            found = f"there are {', '.join(header)}" if any(header) else "the table is empty"
-            raise InputError(f"{name}: column {column} is missing; {found}")
+    cells = _Cells(table, name)
+    bot, opponent = (
+        cells.parse(column, partial(_label, read), _LABEL) for column in ("bot", "opponent")
+    )
+    cells.refuse("opponent", bot == opponent, "plays against itself")
+    winner = cells.parse("winner", read)
+    drawn = np.isin(winner.astype(object), ["", "draw"])
+    result = np.select([winner == bot, winner == opponent, drawn], range(RESULTS), UNKNOWN)
+    cells.refuse("winner", result == UNKNOWN, _WINNER)
+    coded = {
+        column: cells.parse(
+            column, codes.__getitem__, f"is none of {', '.join(filter(None, codes))}"
+        )
+        for column, codes in _CODES.items()
+    }
+    own, theirs = (cells.parse(column, _points, "is no number of points") for column in _POINTS)
+    _refuse_contradictions(cells, result, coded["win_type"], coded["fault"], own - theirs)
+    columns = {"bot": bot, "opponent": opponent, "result": result, "pair": cells.parse("pair", str)}
+    more = {"margin": own - theirs, "cards": "", "row": table.index}
+    return GameList(name, pd.DataFrame({**columns, **coded, **more}), name)
 
-    blank = pd.Series("", table.index, object)
 
-    def refuse(column: str, wrong: Any, why: str) -> None:
+def _refuse_contradictions(
+    cells: _Cells, result: Ints, win_type: Ints, fault: Ints, margin: Floats
+) -> None:
+    """Raise InputError for a game whose columns contradict each other."""
+    wrong = (win_type == WIN_TYPES.index("draw")) != (result == _DRAW)
+    cells.refuse("win_type", wrong & (win_type != UNKNOWN), "is not how this game can end")
+    lead = np.select([result == 0, result == 1], [margin, -margin], np.nan)
+    by_points = win_type == WIN_TYPES.index("points")
+    cells.refuse("points", by_points & (lead <= 0), "is not more than the loser has")
+    level = (result == _DRAW) | (win_type == WIN_TYPES.index("tiebreak"))
+    uneven = (np.abs(margin) > 0) & (fault == 0)
+    cells.refuse("points", level & uneven, "is not what the other bot has")
+
+
+class _Cells:
+    """The cells of a table with the columns of games.csv; raises InputError for a wrong one."""
+
+    def __init__(self, table: pd.DataFrame, name: str) -> None:
+        self.table, self.name = table, name
+        header = [*map(str, table.columns)]
+        for column in GAMES.names:
+            if header.count(column) > 1:
+                raise InputError(f"{name}: column {column} is there twice")
+            if column in ("bot", "opponent", "winner") and column not in header:
+                found = f"there are {', '.join(header)}" if any(header) else "the table is empty"
+                raise InputError(f"{name}: column {column} is missing; {found}")
+
+    def refuse(self, column: str, wrong: Any, why: str) -> None:
+        """Raise InputError for the first row that is wrong, if there is one."""
         for place in np.flatnonzero(wrong)[:1].tolist():
-            cell = show(_write(table[column].iloc[place]))
-            raise InputError(f"{name}: row {table.index[place]}: {column} {cell} {why}")
+            cell = show(_write(self.table[column].iloc[place]))
+            raise InputError(f"{self.name}: row {self.table.index[place]}: {column} {cell} {why}")
 
-    def parse(column: str, read_cell: Callable[[str], Any], why: str = "") -> Any:
+    def parse(self, column: str, read_cell: Callable[[str], Any], why: str = "") -> Any:
+        """Return what is read of each cell; a column that is missing is empty."""
+        empty = pd.Series("", self.table.index, object)
         try:
-            codes, cells = pd.factorize(
-                table[column] if column in header else blank, use_na_sentinel=False
-            )
+            codes, cells = pd.factorize(self.table.get(column, empty), use_na_sentinel=False)
         except TypeError as error:  # a value that a cell cannot have, such as a list
-            raise InputError(f"{name}: column {column}: {error}") from None
+            raise InputError(f"{self.name}: column {column}: {error}") from None
         found = []
         for code, cell in enumerate(cells):
             try:
                 found.append(read_cell(_write(cell)))
             except (KeyError, ValueError):
-                refuse(column, codes == code, why)
+                self.refuse(column, codes == code, why)
         return pd.Series(found, dtype=None if found else int).to_numpy()[codes]
-
-    bot, opponent = (parse(column, partial(_label, read), _LABEL) for column in ("bot", "opponent"))
-    refuse("opponent", bot == opponent, "plays against itself")
-    winner = parse("winner", read)
-    drawn = np.isin(winner.astype(object), ["", "draw"])
-    result = np.select([winner == bot, winner == opponent, drawn], range(RESULTS), UNKNOWN)
-    refuse("winner", result == UNKNOWN, _WINNER)
-    coded = {
-        column: parse(column, codes.__getitem__, f"is none of {', '.join(filter(None, codes))}")
-        for column, codes in _CODES.items()
-    }
-    wrong = (coded["win_type"] == WIN_TYPES.index("draw")) != (result == _DRAW)
-    refuse("win_type", wrong & (coded["win_type"] != UNKNOWN), "is not how this game can end")
-    own, theirs = (parse(column, _points, "is no number of points") for column in _POINTS)
-    margin = own - theirs
-    lead = np.select([result == 0, result == 1], [margin, -margin], np.nan)
-    by_points = coded["win_type"] == WIN_TYPES.index("points")
-    refuse("points", by_points & (lead <= 0), "is not more than the loser has")
-    level = (result == _DRAW) | (coded["win_type"] == WIN_TYPES.index("tiebreak"))
-    uneven = (np.abs(margin) > 0) & (coded["fault"] == 0)
-    refuse("points", level & uneven, "is not what the other bot has")
-    columns = {"bot": bot, "opponent": opponent, "result": result, "pair": parse("pair", str)}
-    games = pd.DataFrame({**columns, **coded, "margin": margin, "cards": "", "row": table.index})
-    return GameList(name, games, name)
 
 
 def _label(read: Callable[[str], str], text: str) -> str:

@@ -37,16 +37,8 @@ def test_a_finished_game_is_judged_as_the_engine_did() -> None:
     assert {game.win_type for game in GAMES} >= {"city", "points", "tiebreak"}
     for game in GAMES:
         judged = judge(game.record.to_json(id=7, result="ignored"))
-        assert list(judged) == [
-            "line",
-            "over",
-            "winner",
-            "win_type",
-            "points",
-            "breakdown",
-            "piles",
-            "plies",
-        ]
+        keys = ["line", "over", "winner", "win_type", "points", "breakdown", "piles", "plies"]
+        assert list(judged) == keys
         assert judged["over"] is True
         assert (judged["winner"], judged["win_type"]) == (game.winner, game.win_type)
         assert tuple(judged["points"]) == game.points
@@ -59,19 +51,11 @@ def test_a_finished_game_is_judged_as_the_engine_did() -> None:
 
 def test_an_unfinished_game_has_points_so_far_and_no_winner() -> None:
     """Seat 0 takes the opening row 6 7 and the played cards 5 and 6."""
-    judged = record(SORTED, "56T")
-    assert judged == {
-        "line": 1,
-        "over": False,
-        "winner": None,
-        "win_type": None,
-        "points": [5 + 6 + 7, 0],
-        "breakdown": [
-            {"majorities": [5, 6, 7, 0], "sets": 0, "alliances": 0, "betrayals": 0},
-            {"majorities": [0, 0, 0, 0], "sets": 0, "alliances": 0, "betrayals": 0},
-        ],
-        "piles": ["5667", ""],
-        "plies": 3,
+    nothing = {"majorities": [0, 0, 0, 0], "sets": 0, "alliances": 0, "betrayals": 0}
+    assert record(SORTED, "56T") == {
+        **{"line": 1, "over": False, "winner": None, "win_type": None, "plies": 3},
+        **{"points": [5 + 6 + 7, 0], "piles": ["5667", ""]},
+        "breakdown": [nothing | {"majorities": [5, 6, 7, 0]}, nothing],
     }
 
 
@@ -83,13 +67,11 @@ def test_an_unfinished_game_has_points_so_far_and_no_winner() -> None:
 def test_an_illegal_action_is_reported_with_its_ply(actions: str, ply: int) -> None:
     """Plies are counted from 0; seat 0 holds five 5s, seat 1 five 6s, the row is 6 7."""
     judged = record(SORTED, actions)
-    assert judged["error"] == "illegal-action"
-    assert judged["ply"] == ply
+    assert (judged["error"], judged["ply"]) == ("illegal-action", ply)
     assert judged["message"].startswith("illegal action")
 
 
 def test_an_action_after_the_end_has_an_error_of_its_own() -> None:
-    """After 48 actions, and after a city win in the middle of a round."""
     for game in (WHOLE, CITY):
         for char in "5T":
             judged = record(game.record.deal, game.record.actions + char)
@@ -98,47 +80,31 @@ def test_an_action_after_the_end_has_an_error_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "deal",
-    [SORTED[:-1], SORTED + "C", "", "6" + SORTED[1:], SORTED[:-1] + "5"],
-    ids=["44 cards", "46 cards", "no card", "a 6 for a 5", "a 5 for a city"],
+    ("deal", "actions", "error", "ply"),
+    [
+        *((deal, "", "bad-deal", None) for deal in (SORTED[:-1], SORTED + "C", "")),
+        *((deal, "", "bad-deal", None) for deal in ("6" + SORTED[1:], SORTED[:-1] + "5")),
+        *((char + SORTED[1:], "", "bad-notation", None) for char in "T9c é\n"),  # T is no card
+        *((SORTED, "56" + char, "bad-notation", 2) for char in "9ct é\n"),
+    ],
 )
-def test_cards_that_are_no_deal_are_reported(deal: str) -> None:
-    """A wrong number of all cards, or of one kind."""
-    judged = record(deal, "")
-    assert (judged["error"], judged["ply"]) == ("bad-deal", None)
-
-
-def test_unknown_characters_are_reported() -> None:
-    """In the deal without a ply, in the actions with their ply; T is not a card."""
-    for char in "T9c é\n":
-        judged = record(char + SORTED[1:], "")
-        assert (judged["error"], judged["ply"]) == ("bad-notation", None)
-    for char in "9ct é\n":
-        judged = record(SORTED, "56" + char)
-        assert (judged["error"], judged["ply"]) == ("bad-notation", 2)
+def test_a_bad_deal_or_character_is_reported_with_the_ply_of_an_action(
+    deal: str, actions: str, error: str, ply: int | None
+) -> None:
+    judged = record(deal, actions)
+    assert (judged["error"], judged["ply"]) == (error, ply)
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "{",
-        "[]",
-        "3",
-        "null",
-        '"deal"',
-        "{}",
-        '{"deal": "5"}',
-        '{"actions": "5"}',
-        '{"deal": 5, "actions": "5"}',
-        '{"deal": "5", "actions": null}',
-        '{"deal": "5", "actions": ["5"]}',
-        "[" * 100_000,
-        b"\xff\xfe{}",
+        *("{", "[]", "3", "null", '"deal"', "{}", '{"deal": "5"}', '{"actions": "5"}'),
+        *('{"deal": 5, "actions": "5"}', '{"deal": "5", "actions": null}'),
+        *('{"deal": "5", "actions": ["5"]}', "[" * 100_000, b"\xff\xfe{}"),
     ],
     ids=lambda line: str(line)[:30],
 )
 def test_a_line_that_is_no_record_is_bad_json(line: str | bytes) -> None:
-    """It is not JSON, not an object, or lacks one of the two texts."""
     judged = judge(line)
     assert (judged["error"], judged["ply"]) == ("bad-json", None)
 
@@ -199,7 +165,6 @@ def test_1600_records_are_judged_as_the_second_referee_does() -> None:
 
 
 def test_lines_are_counted_from_1_and_blank_ones_are_skipped() -> None:
-    """After a bad record the others are still judged."""
     lines = [b"\n", b"{}\n", b"  \r\n", WHOLE.record.to_json().encode() + b"\r\n"]
     judgements = list(judge_lines(lines))
     assert [judgement["line"] for judgement in judgements] == [2, 4]

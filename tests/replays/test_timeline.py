@@ -47,18 +47,15 @@ def states_of(record: Record) -> list[State]:
 @pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
 def test_the_referee_sees_every_position(record: Record) -> None:
     """At every ply, under the published rules and under others."""
-    timeline = make_timeline(record, players=PLAYERS)
-    states = states_of(record)
+    timeline, states = make_timeline(record, players=PLAYERS), states_of(record)
     for ply, (frame, state) in enumerate(zip(timeline["frames"], states, strict=True)):
-        assert frame["ply"] == ply
-        assert frame["round"] == state.round
-        assert frame["turn"] == (None if state.over else state.to_act)
-        assert frame["row"] == to_text(state.row)
-        assert frame["hands"] == [pack_text(hand) for hand in state.hands]
-        assert frame["piles"] == [pack_text(pile) for pile in state.piles]
-        assert frame["counts"] == [size(hand) for hand in state.hands]
-        assert frame["taken"] == [*state.taken]
-        assert frame["legal"] == to_text(bytes(state.legal()))
+        wanted = {
+            **{"ply": ply, "round": state.round, "taken": [*state.taken]},
+            **{"turn": None if state.over else state.to_act, "row": to_text(state.row)},
+            **{name: [*map(pack_text, getattr(state, name))] for name in ("hands", "piles")},
+            **{"counts": [*map(size, state.hands)], "legal": to_text(bytes(state.legal()))},
+        }
+        assert {name: frame[name] for name in wanted} == wanted
         score = points(state.piles, state.rules)
         assert [part["total"] for part in frame["points"]] == [*score]
     assert timeline["removed"] == to_text(bytes(sorted(states[-1].removed)))
@@ -114,16 +111,14 @@ def test_games_that_a_seat_cannot_tell_apart_have_the_same_timeline(seat: Seat) 
 
 def names_of(text: str, copies: str) -> list[str]:
     """Return the names of some cards in a standard deck."""
-    names = []
-    for kind, copy in zip(parse_cards(text), copies, strict=True):
-        every = card_names("deck", kind)
-        names.append(every[min(int(copy, 32), len(every) - 1)])
-    return names
+    every = [card_names("deck", kind) for kind in parse_cards(text)]
+    return [
+        names[min(int(copy, 32), len(names) - 1)] for names, copy in zip(every, copies, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_seat_names_cards_as_at_its_table(seat: Seat) -> None:
-    """In the order in which it sees them, as on the terminal of a person."""
     for record in GAMES:
         frames = make_timeline(record, players=PLAYERS, seat=seat)["frames"]
         for frame, state in zip(frames, states_of(record), strict=True):
@@ -145,7 +140,7 @@ def test_thoughts_stand_where_the_seat_acts() -> None:
     beliefs = [[0.5, 0.25, None, 1.0], [0.125, None, 0.123456, 0.0]]
     chances = [0.5, None, 0.123456, 0.0]
     more = {"thoughts": thoughts, "beliefs": beliefs, "chances": chances}
-    frames = make_timeline(record, players=PLAYERS, **more)["frames"]  # type: ignore[arg-type]
+    frames = make_timeline(record, players=PLAYERS, **more)["frames"]
     assert [frame["chance"] for frame in frames] == [0.5, None, 0.1235, 0.0]
     assert frames[2]["beliefs"] == [None, 0.1235]
     assert frames[0]["thoughts"] == [
@@ -153,7 +148,7 @@ def test_thoughts_stand_where_the_seat_acts() -> None:
         {"action": "T", "value": 0.25, "chosen": record.actions[0] == "T"},
     ]
     assert frames[3]["thoughts"] is None
-    own = make_timeline(record, players=PLAYERS, seat=1, **more)["frames"]  # type: ignore[arg-type]
+    own = make_timeline(record, players=PLAYERS, seat=1, **more)["frames"]
     assert [bool(frame["thoughts"]) for frame in own] == [False, True, False, False]
     assert not any("beliefs" in frame for frame in own)
 
@@ -167,7 +162,7 @@ def test_judged_decisions_stand_where_the_seat_acts() -> None:
         Judged(1, 11, chances, -40_000, 30_000, first=120_000),
     ]
     more = {"judged": judged, "judge": "apprentice, 8 worlds"}
-    timeline = make_timeline(record, players=PLAYERS, **more)  # type: ignore[arg-type]
+    timeline = make_timeline(record, players=PLAYERS, **more)
     frames = timeline["frames"]
     assert timeline["judge"] == "apprentice, 8 worlds"
     assert frames[0]["judged"] == {
@@ -186,7 +181,7 @@ def test_judged_decisions_stand_where_the_seat_acts() -> None:
     assert (frame["judged"]["blunder"], frame["judged"]["mistake"]) == (False, "")
     assert [bool(frame["judged"]) for frame in frames] == [True, True, False, False]
     assert Record.from_json(timeline["record"]) == record
-    own = make_timeline(record, players=PLAYERS, seat=1, **more)  # type: ignore[arg-type]
+    own = make_timeline(record, players=PLAYERS, seat=1, **more)
     assert [bool(frame["judged"]) for frame in own["frames"]] == [False, True, False, False]
     assert own["record"] is None
     assert make_timeline(record, players=PLAYERS)["judge"] == ""
@@ -200,26 +195,22 @@ def test_a_chance_has_a_range_where_its_error_is_known() -> None:
         "beliefs": [[0.5, None, 0.0], [0.5, 0.75, 0.1]],
         "off": lambda ply, _: 0.1 * (ply + 1),
     }
-    frames = make_timeline(record, players=PLAYERS, **more)["frames"]  # type: ignore[arg-type]
+    frames = make_timeline(record, players=PLAYERS, **more)["frames"]
     assert [frame["range"] for frame in frames] == [[0.4, 0.6], None, [0.0, 0.35]]
     assert frames[1]["belief_ranges"] == [None, [0.55, 0.95]]
-    own = make_timeline(record, players=PLAYERS, seat=0, **more)["frames"]  # type: ignore[arg-type]
+    own = make_timeline(record, players=PLAYERS, seat=0, **more)["frames"]
     assert [frame["range"] for frame in own] == [[0.4, 0.6], None, [0.0, 0.35]]
     assert not any("belief_ranges" in frame for frame in own)
 
 
-def test_evidence_is_for_the_referee() -> None:
+@pytest.mark.parametrize(("seat", "shown"), [(None, "a hand of 5 5 5"), (0, "")])
+def test_evidence_is_for_the_referee(seat: Seat | None, shown: str) -> None:
     """A bot's traceback may say what it held."""
-    one, other = (
-        make_timeline(GAMES[0], players=PLAYERS, seat=seat, evidence="a hand of 5 5 5")
-        for seat in (None, 0)
-    )
-    assert one["evidence"] == "a hand of 5 5 5"
-    assert other["evidence"] == ""
+    made = make_timeline(GAMES[0], players=PLAYERS, seat=seat, evidence="a hand of 5 5 5")
+    assert made["evidence"] == shown
 
 
 def test_the_page_gets_the_numbers_of_the_rules() -> None:
-    """Those that are changed by name, too."""
     rules = Rules(take_size=4, cities_needed=2)
     record = random_record(Random(1), rules)
     shown = make_timeline(record, players=PLAYERS)["rules"]

@@ -1,10 +1,14 @@
-"""Timelines of games and lines, the table of plies, and mistakes in words."""
+"""Pages of games: what a seat may see, the table of plies, mistakes in words, text and scripts."""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import re
+import stat
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -18,10 +22,20 @@ from arena.batch.judging import MISTAKES, name_mistake
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
+from arena.replays import html_page
 from arena.replays.board import Layout, group
 from arena.replays.curve import find_beliefs, find_chances, find_curve
 from arena.replays.finished_game import Game, game_timeline, line_timeline
-from arena.replays.html_page import frame, is_replay, render_replay, tabulate
+from arena.replays.html_page import (
+    content_policy,
+    frame,
+    is_replay,
+    render,
+    render_replay,
+    static,
+    tabulate,
+    to_data,
+)
 from arena.replays.mistakes import DISPUTED, describe_decision
 from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record
@@ -32,6 +46,7 @@ from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
 from engine.state import State
 from engine.view import view
+from tests import ROOT
 from tests.replays.games import game_with_thoughts, random_record, twins
 from tests.replays.test_timeline import states_of
 from tests.tiers import few
@@ -70,10 +85,8 @@ def test_a_game_has_its_chances_thoughts_and_ending() -> None:
     assert line == timeline
 
 
-def test_what_is_not_valued_has_no_chance() -> None:
-    """Other rules, no bot to ask, and an end that says who won."""
-    record = random_record(Random(1), Rules(set_bonus=3))
-    line = record.to_json().encode()
+def test_what_is_not_valued_has_no_chance_before_its_end() -> None:
+    line = random_record(Random(1), Rules(set_bonus=3)).to_json().encode()
     frames = line_timeline(line, by=CHAMPION)["frames"]
     assert {one["chance"] for one in frames[:-1]} == {None}
     assert frames[-1]["chance"] in (0.0, 0.5, 1.0)
@@ -97,23 +110,16 @@ def test_only_the_seat_of_the_page_is_asked_for_chances(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seat", few([0, 1], 0, 1))
 def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: Seat) -> None:
     """With chances, names, thoughts and losses; hidden cards change nothing at all."""
-    for record, other in twins(seat):
-        thoughts = {
-            str(ply): [{"action": char, "value": 0.5}] for ply, char in enumerate(record.actions)
-        }
-        more = {"bots": ["ann", "bob"], "thoughts": thoughts}
-        pages = [
-            render_replay(
-                line_timeline(
-                    one.to_json(**more).encode(),
-                    seat=seat,
-                    by=CHAMPION,
-                    judged=review_record(one, worlds=4, plies=range(0, 48, 5)),
-                    judge=describe_judge(worlds=4),
-                )
-            )
-            for one in (record, other)
-        ]
+    for both in twins(seat):
+        pages = []
+        for one in both:
+            said = {
+                str(ply): [{"action": char, "value": 0.5}] for ply, char in enumerate(one.actions)
+            }
+            line = one.to_json(bots=["ann", "bob"], thoughts=said).encode()
+            judged = review_record(one, worlds=4, plies=range(0, 48, 5))
+            more = {"judged": judged, "judge": describe_judge(worlds=4)}
+            pages.append(render_replay(line_timeline(line, seat=seat, by=CHAMPION, **more)))
         assert pages[0] == pages[1]
         assert "decisions judged by apprentice, 4 worlds" in pages[0]
 
@@ -122,22 +128,19 @@ def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: S
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_fault_does_not_say_what_the_guilty_bot_held(seat: Seat) -> None:
     """What it says is for the referee, whatever its kind is called; the seat knows the ply."""
-    for record, other in twins(seat):
+    for both in twins(seat):
         pages = []
-        for one in (record, other):
+        for one in both:
             held = one.deal
             fault = Fault("illegal", f"legal: {held}", f"traceback {held}", f"printed {held}")
             game = Game(one, ("ann", "bob"), "ann", "forfeit", (0, 0), fault)
             assert held in game_timeline(game)["evidence"]
             timeline = game_timeline(game, seat=seat)
             assert timeline["ending"] == f"bob forfeits at ply {len(one.actions)}"
-            line = one.to_json(
-                bots=["ann", "bob"], fault={"bot": "bob", "kind": held, "message": held}
-            )
-            pages.append(render_replay(timeline))
-            pages.append(render_replay(line_timeline(line.encode(), seat=seat)))
-        assert pages[0] == pages[2]
-        assert pages[1] == pages[3]
+            said = {"bot": "bob", "kind": held, "message": held}
+            line = line_timeline(one.to_json(bots=["ann", "bob"], fault=said).encode(), seat=seat)
+            pages.append([*map(render_replay, (timeline, line))])
+        assert pages[0] == pages[1]
 
 
 def spellings(cards: str) -> set[str]:
@@ -168,30 +171,25 @@ def test_no_hidden_hand_is_in_the_source_of_a_seats_page(number: int) -> None:
     assert any(text in referee for text in spellings(hidden[0]))
 
 
+OPEN = "unfinished after 3 plies"
+LATE = {"bot": "ann", "kind": "timeout", "message": "late"}
+
+
 @pytest.mark.parametrize(
     ("more", "ending", "winner"),
     [
-        ({}, "unfinished after 3 plies", None),
-        (
-            {"fault": {"bot": "ann", "kind": "timeout", "message": "late"}},
-            "ann forfeits (timeout at ply 3): late",
-            1,
-        ),
+        ({}, OPEN, None),
+        ({"fault": LATE}, "ann forfeits (timeout at ply 3): late", 1),
         ({"fault": {"bot": "ann", "kind": 7, "message": ["\n"]}}, "ann forfeits ( at ply 3): ", 1),
-        ({"fault": {"bot": ["ann"]}}, "unfinished after 3 plies", None),
-        ({"fault": {"bot": "cat"}}, "unfinished after 3 plies", None),
-        ({"fault": [], "thoughts": 7, "winner": {}}, "unfinished after 3 plies", None),
-        (
-            {"thoughts": {"0": [{"action": "T", "value": "x"}], "9": 1}},
-            "unfinished after 3 plies",
-            None,
-        ),
+        ({"fault": {"bot": ["ann"]}}, OPEN, None),
+        ({"fault": {"bot": "cat"}}, OPEN, None),
+        ({"fault": [], "thoughts": 7, "winner": {}}, OPEN, None),
+        ({"thoughts": {"0": [{"action": "T", "value": "x"}], "9": 1}}, OPEN, None),
     ],
 )
-def test_what_stands_beside_a_record_is_shown_where_it_can_be(
+def test_what_stands_beside_a_record_is_shown_where_it_can_be_and_else_left_out(
     more: dict[str, Any], ending: str, winner: Seat | None
 ) -> None:
-    """The rest is left out; a fault's text is one line."""
     record = random_record(Random(4), plies=3)
     timeline = line_timeline(record.to_json(bots=["ann", "bob"], **more).encode())
     assert (timeline["ending"], timeline["winner"]) == (ending, winner)
@@ -199,14 +197,12 @@ def test_what_stands_beside_a_record_is_shown_where_it_can_be(
 
 
 def test_two_bots_of_one_name_are_called_by_their_seats() -> None:
-    """So that it is clear who wins."""
     line = random_record(Random(5)).to_json(bots=["ann", "ann"]).encode()
     assert line_timeline(line)["players"] == ["seat 0", "seat 1"]
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b"[" * 9999, b'{"deal": "56", "actions": ""}'])
 def test_a_bad_line_is_refused(line: bytes) -> None:
-    """By the engine's own errors."""
     with pytest.raises(EngineError):
         line_timeline(line)
 
@@ -229,13 +225,8 @@ def test_a_page_shows_text_as_text(tmp_path: Path) -> None:
 def test_a_game_is_its_replay_in_a_notebook() -> None:
     """In a frame that runs its own scripts and can reach nothing; the same bytes each time."""
     game = game_with_thoughts()
-    html = game._repr_html_()
-    assert html is not None
-    assert (
-        html
-        == game._repr_html_()
-        == frame(render_replay(game_timeline(game, by=CHAMPION)), "Replay", "56rem")
-    )
+    html, page = game._repr_html_(), render_replay(game_timeline(game, by=CHAMPION))
+    assert html == game._repr_html_() == frame(page, "Replay", "56rem")
     assert html.startswith('<iframe title="Replay" sandbox="allow-scripts" ')
     assert html.count("<") == 2  # the frame's two tags: the page is escaped
     assert replace(game, record=Record("56", "T"))._repr_html_() is None
@@ -247,7 +238,6 @@ PLAYERS = ("<b>ann", "bob")
 
 @pytest.mark.parametrize("naming", few(NAMINGS))
 def test_every_ply_has_its_action_cards_and_points(naming: Naming) -> None:
-    """In the words of `arena show`."""
     rows = tabulate(make_timeline(RECORD, players=PLAYERS), naming)
     states = states_of(RECORD)
     layout = Layout((view(states[0], 0), view(states[0], 1)), naming)
@@ -322,15 +312,13 @@ GOLDEN = [
 def test_a_position_has_the_phrase_that_a_person_gives_it(
     seen: str, action: str, better: str, mistake: str
 ) -> None:
-    """Both actions are legal; the rules look at the row, the piles and who can take."""
     position = View.from_text(seen)
     one, two = CHARS.index(action), CHARS.index(better)
     assert {one, two} <= {*position.legal}
     assert name_mistake(position, one, two) == mistake
 
 
-def test_every_phrase_has_a_position() -> None:
-    """And no position has a phrase that is not in the list."""
+def test_every_phrase_has_a_position_and_no_other_phrase_is_given() -> None:
     assert {mistake for *_, mistake in GOLDEN} == {*MISTAKES}
 
 
@@ -351,3 +339,94 @@ def test_every_decision_of_a_game_has_exactly_one_phrase(seed: int) -> None:
             assert describe_decision(record.deal, record.actions, one) == mistake
             assert name_mistake(View.from_text(seen.to_text()), played, better) == mistake
         state.apply(played)
+
+
+HOSTILE = (
+    *("</script><script>alert(1)</script>", "<!--", "\u2028\u2029"),
+    *("&amp;", "'\"", "\u202eevil"),
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_data_cannot_leave_its_element(text: str) -> None:
+    """It is JSON of the same text, without a character that HTML or a script could act on."""
+    data = str(to_data({text: [text]}))
+    assert json.loads(data) == {text: [text]}
+    assert not re.search("[<>&\u2028\u2029]", data)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_title_is_text(text: str) -> None:
+    page = render("arena.replays/page.html", title=text)
+    title = page.split("<title>")[1].split("</title>")[0]
+    assert not re.search("[<>'\"]", title)
+    assert page.count("<script") == 0
+
+
+def test_the_policy_has_no_network_and_no_eval() -> None:
+    policy = content_policy(["let a = 1"])
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert policy.count("unsafe-inline") == 1
+    assert not re.search(r"https?:|\*", policy)
+    assert "script-src 'none'" in content_policy([])
+
+
+def test_the_static_files_of_every_room_are_read_by_its_name() -> None:
+    files = [path for path in (ROOT / "arena").rglob("static/*") if path.is_file()]
+    assert files
+    for path in files:
+        package = ".".join(path.parent.parent.relative_to(ROOT).parts)
+        assert static(f"{package}/{path.name}")
+
+
+RENDER = """\
+import jinja2; made = []; compile = jinja2.Environment.compile
+jinja2.Environment.compile = lambda *a, **b: made.append(a) or compile(*a, **b)
+from arena.replays.html_page import render
+print(len(render('arena.replays/page.html', title='x')), len(made))
+"""
+
+
+def compiled(cache: Path) -> tuple[str, int]:
+    """Render a page in a new process with this cache; return its length, and what was compiled."""
+    words, env = [sys.executable, "-c", RENDER], os.environ | {"XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=True)
+    length, made = done.stdout.split()
+    return length, int(made)
+
+
+@pytest.mark.slow
+def test_compiled_templates_are_kept(tmp_path: Path) -> None:
+    """The second process compiles none, and its page is the same; nobody else can read them."""
+    length, first = compiled(tmp_path)
+    assert first
+    assert compiled(tmp_path) == (length, 0)
+    (kept,) = (tmp_path / "district-noir-arena").glob("templates-*")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    for file in kept.iterdir():
+        file.write_bytes(b"damaged")
+    assert compiled(tmp_path) == (length, first)
+
+
+def test_compiled_templates_of_others_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are code: a folder into which others can write, or a link to one, is left alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = html_page._find_compiled()
+    folder.chmod(0o770)
+    assert html_page._find_compiled() is None
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").chmod(0o700)
+    assert html_page._find_compiled() is None
+    folder.unlink()
+    folder.parent.chmod(0o707)
+    assert html_page._find_compiled() is None
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert html_page._find_compiled() is None
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/nowhere/at/all")
+    assert html_page._find_compiled() is None or os.access("/nowhere", os.F_OK)

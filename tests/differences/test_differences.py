@@ -174,7 +174,6 @@ def compared(verdict: Verdict, elo: Estimate, *, finished: bool = True, out: str
 
 
 def test_a_comparison_says_who_is_stronger_or_what_would_tell() -> None:
-    """It is the sentence of the terminal; one that has not ended decides nothing."""
     assert compared("better", Estimate(62.0, 34.0, 91.0)) == [
         "Better: new is stronger than old, by about 62 Elo points (34..91)."
     ]
@@ -209,7 +208,6 @@ def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
 
 @pytest.mark.slow
 def test_the_clearest_difference_is_seldom_wrong() -> None:
-    """Few runs, with the truth known."""
     runs, found = effect_headlines.count(effect_headlines.simulate(effect_headlines.CASES[1], 15))
     assert runs == 15
     assert max(found["interval"], found["sure"]) <= 3
@@ -307,7 +305,6 @@ def test_the_parts_are_those_of_the_games_played_again(tournament: Tournament) -
 
 
 def test_a_forfeit_counts_by_ending_and_no_whole_pair_has_no_parts() -> None:
-    """Its deal is left out of the margin."""
     plain = by_name(parts_of(DIRECT, make_store(DIRECT)))
     store = make_store(DIRECT, None, {(0, 0, 0): Fault("timeout", "late")})
     parts = parts_of(DIRECT, store)

@@ -119,7 +119,6 @@ def test_a_screen_has_80_columns_and_24_rows(naming: str) -> None:
 
 
 def test_a_new_round_is_shown_between_the_actions() -> None:
-    """Seat 1 ends round 1 and begins round 2."""
     actions = quiet_game(DEAL)[:13]
     shown = [line.text for line in board(at(DEAL, actions), 0).events(11)]
     assert [text.split()[:2] for text in shown if text[2] != " "] == [
@@ -130,7 +129,6 @@ def test_a_new_round_is_shown_between_the_actions() -> None:
 
 
 def test_other_rules_have_a_board_too() -> None:
-    """Here two cities win, and a take is three cards."""
     rules = Rules(cities_needed=2, take_size=3)
     lines = texts(board(at(DEAL, "58", rules), 0))
     assert "row         City" in lines

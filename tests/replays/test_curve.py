@@ -33,7 +33,6 @@ RECORD = random_record(Random(5))
 
 
 def test_it_is_the_bots_values_until_the_last_plies_and_under_other_rules() -> None:
-    """There nothing is searched, and under other rules no error is known."""
     curve = find_curve(RECORD, CHAMPION)
     beliefs = find_beliefs(RECORD, CHAMPION)
     for own, said in zip(curve.beliefs, beliefs, strict=True):
@@ -66,14 +65,12 @@ def test_near_the_end_every_hand_that_fits_counts_as_often_as_it_is_dealt(seat: 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_seat_does_not_see_the_other_hand(seat: int) -> None:
-    """Games that it cannot tell apart have the same curve."""
     for record, other in twins(seat):
         curves = [find_curve(one, CHAMPION, (seat,)).beliefs for one in (record, other)]
         assert curves[0] == curves[1]
 
 
 def test_the_error_is_that_of_the_part_and_of_how_clear_the_chance_is() -> None:
-    """Both seats alike, and none of what is sure."""
     assert how_far_off(0, 0.55) == how_far_off(11, 0.45) == 0.2
     assert how_far_off(40, 0.95) < how_far_off(39, 0.95) < how_far_off(30, 0.95)
     assert how_far_off(30, 0.0) == how_far_off(30, 1.0) == 0.0
@@ -114,7 +111,6 @@ def seer(tmp_path: Path) -> str:
 
 
 def test_by_default_the_chances_are_those_of_the_tables() -> None:
-    """For a finished game, at every ply and at the end."""
     wanted = chances_of(next(read_batches(CUP, [GAME.row])))[0]
     assert find_chances(WHOLE, resolve("champion")) == pytest.approx(wanted.tolist(), abs=1e-9)
 
@@ -161,7 +157,6 @@ def test_a_bot_that_cannot_say_its_chance_is_refused_in_one_line(
 
 @pytest.mark.slow
 def test_show_ends_with_the_decisive_ply(arena: Arena, tmp_path: Path) -> None:
-    """Of a file and of a run; who cannot say it is refused before the game is printed."""
     (tmp_path / "game.jsonl").write_text(WHOLE.to_json() + "\n")
     done = arena("show", "game.jsonl")
     assert "\nthe decisive ply, by champion: ply " in done.stdout

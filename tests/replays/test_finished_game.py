@@ -58,7 +58,6 @@ def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
 
 
 def test_every_card_of_the_standard_deck_has_its_own_name() -> None:
-    """Suits, ranks and courts are those of the port to a standard deck."""
     cards = [card_names("deck", kind) for kind in KINDS]
     assert tuple(map(len, cards)) == STANDARD.copies
     assert len({name for names in cards for name in names}) == 45
@@ -83,7 +82,6 @@ def test_a_whole_game_fits_80_columns(naming: str) -> None:
 
 @pytest.mark.slow
 def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> None:
-    """The first by default, another with --line, in the naming of --names."""
     records = [Record(DEAL, "5"), Record(DEAL, "58C2T")]
     (tmp_path / "games.jsonl").write_text("\n".join(r.to_json() for r in records))
     assert "unfinished after 1 ply" in arena("show", "games.jsonl").stdout
@@ -155,7 +153,6 @@ def test_a_win_by_city_shows_what_was_hidden() -> None:
 
 
 def test_the_winners_points_come_first_and_no_empty_hand_is_shown() -> None:
-    """8 points for the 8 against a betrayal."""
     state = at(QUIET, quiet_game(QUIET))
     state.piles = packs("8", "x")
     assert "You win on points, 8 to -1." in ending(state, 0)
@@ -164,7 +161,6 @@ def test_the_winners_points_come_first_and_no_empty_hand_is_shown() -> None:
 
 
 def test_a_forfeit_shows_its_evidence() -> None:
-    """Kind, ply, message, traceback and the bot's output, in 80 columns."""
     fault = Fault("exception", "ValueError: boom", f"Trace\n  {'x' * 99}", "hello")
     lines = ending(at(CITIES, "C5C5C"), 0, fault)
     start = lines.index("You win.")
@@ -190,7 +186,6 @@ def marks(mine: str, taken: str, theirs: str, seat: int = 0, rules: Rules = STAN
 
 
 def majority(kind: str, before: int | None, after: int | None) -> dict[str, Any]:
-    """Return the mark of a majority."""
     return {"what": "majority", "kind": kind, "before": before, "after": after}
 
 

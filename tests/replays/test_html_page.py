@@ -109,7 +109,6 @@ def test_only_the_seat_of_the_page_is_asked_for_chances(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seat", few([0, 1], 0, 1))
 def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: Seat) -> None:
-    """With chances, names, thoughts and losses; hidden cards change nothing at all."""
     for both in twins(seat):
         pages = []
         for one in both:
@@ -209,7 +208,6 @@ def test_a_bad_line_is_refused(line: bytes) -> None:
 
 @pytest.mark.slow
 def test_a_page_shows_text_as_text(tmp_path: Path) -> None:
-    """A label or an evidence that looks like HTML stays in its script of data, and in the head."""
     evil = "</script><script>alert(1)</script>"
     game = replace(game_with_thoughts(), seats=(evil, "bob"), winner=evil)
     page = render_replay(game_timeline(game, title=evil))
@@ -254,7 +252,6 @@ def test_every_ply_has_its_action_cards_and_points(naming: Naming) -> None:
 
 
 def test_a_loss_stands_where_the_decision_led() -> None:
-    """With what was better, and whether it was a blunder; what is as good is not better."""
     chances, equal = [ILLEGAL] * 10 + [410_000, 523_456], [ILLEGAL] * 10 + [500_000, 500_000]
     judged = [
         Judged(0, 10, chances, 113_456, 50_000, first=200_000),
@@ -276,7 +273,6 @@ def test_a_loss_stands_where_the_decision_led() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_page_of_one_seat_has_its_hand_and_no_other(seat: int) -> None:
-    """In a column; names are escaped."""
     timeline = make_timeline(RECORD, players=PLAYERS, seat=seat)
     assert {len(row.hands) for row in tabulate(timeline)} == {1}
     table = render_replay(timeline).partition("<noscript>")[2].partition("</noscript>")[0]
@@ -349,7 +345,6 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_data_cannot_leave_its_element(text: str) -> None:
-    """It is JSON of the same text, without a character that HTML or a script could act on."""
     data = str(to_data({text: [text]}))
     assert json.loads(data) == {text: [text]}
     assert not re.search("[<>&\u2028\u2029]", data)

@@ -35,7 +35,6 @@ VARIANTS = [random_record(Random(number), random_rules(Random(number))) for numb
 
 
 def states_of(record: Record) -> list[State]:
-    """Return every position of a game."""
     state = State(parse_deal(record.deal, record.rules), record.rules)
     states = [state.copy()]
     for action in parse_actions(record.actions):
@@ -46,7 +45,6 @@ def states_of(record: Record) -> list[State]:
 
 @pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
 def test_the_referee_sees_every_position(record: Record) -> None:
-    """At every ply, under the published rules and under others."""
     timeline, states = make_timeline(record, players=PLAYERS), states_of(record)
     for ply, (frame, state) in enumerate(zip(timeline["frames"], states, strict=True)):
         wanted = {
@@ -64,7 +62,6 @@ def test_the_referee_sees_every_position(record: Record) -> None:
 
 @pytest.mark.parametrize("record", GAMES)
 def test_every_action_moves_its_cards(record: Record) -> None:
-    """From the row to a pile, or to the end of the row."""
     frames = make_timeline(record, players=PLAYERS)["frames"]
     assert frames[0]["action"] is None
     for before, after in pairwise(frames):
@@ -81,7 +78,6 @@ def test_every_action_moves_its_cards(record: Record) -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
 def test_a_seat_has_its_own_hand_and_no_other(record: Record, seat: Seat) -> None:
-    """All frames follow from its views alone."""
     timeline = make_timeline(record, players=PLAYERS, seat=seat)
     assert timeline["removed"] is None
     looks = [(view(one, seat),) for one in states_of(record)]
@@ -131,7 +127,6 @@ def test_a_seat_names_cards_as_at_its_table(seat: Seat) -> None:
 
 
 def test_thoughts_stand_where_the_seat_acts() -> None:
-    """With a mark on what was chosen; a seat's timeline has its own, and no beliefs."""
     record = Record(GAMES[0].deal, GAMES[0].actions[:3])
     thoughts = {
         ply: (Thought("5678234xyzCT".index(char), 0.5, 7), Thought(11, 0.25))
@@ -154,7 +149,6 @@ def test_thoughts_stand_where_the_seat_acts() -> None:
 
 
 def test_judged_decisions_stand_where_the_seat_acts() -> None:
-    """With the best action and what was lost; a seat's timeline has its own and no record."""
     record = Record(GAMES[0].deal, GAMES[0].actions[:3])
     chances = [ILLEGAL] * 10 + [410_000, 523_456]
     judged = [
@@ -188,7 +182,6 @@ def test_judged_decisions_stand_where_the_seat_acts() -> None:
 
 
 def test_a_chance_has_a_range_where_its_error_is_known() -> None:
-    """Within 0 and 1, for the referee, for each belief and for a seat."""
     record = Record(GAMES[0].deal, GAMES[0].actions[:2])
     more = {
         "chances": [0.5, None, 0.05],

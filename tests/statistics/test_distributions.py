@@ -19,7 +19,7 @@ from arena.statistics.cycles import find_cyclic, shortest_cycle
 from arena.statistics.distributions import expit, find_root, normal_below, student_bound
 from arena.statistics.intervals import Estimate, Moments, score_interval
 from arena.statistics.model import find_groups
-from arena.statistics.number_texts import write_chance, write_ends, write_estimate, write_lead
+from arena.statistics.number_texts import write_chance, write_estimate, write_lead
 from arena.store.store import Store
 from arena.tables.findings import seat_advantage
 from arena.tournament.match import GameResult
@@ -70,13 +70,8 @@ def test_an_estimate_is_written_with_what_is_known_of_it(found: Estimate, text: 
     assert write_estimate(found, "+.0f", " Elo") == text
 
 
-def test_an_end_that_is_not_finite_is_written_as_none() -> None:
-    assert {write_ends(3.0, end) for end in (None, nan, inf)} == {"at least 3"}
-
-
 @given(st.floats(0, 1))
 def test_no_probability_is_certain(chance: float) -> None:
-    """Neither 0 nor 100 %, and else it is what was said, to tenths of a per cent."""
     said = write_chance(chance)
     found = float(re.sub(r"[^0-9.]", "", said))
     assert 0 < found < 100
@@ -86,13 +81,11 @@ def test_no_probability_is_certain(chance: float) -> None:
 
 @given(st.floats(1e-9, 50), st.floats(1e-9, 50))
 def test_a_lead_that_is_surely_above_0_is_not_written_as_0(low: float, more: float) -> None:
-    """As far as two decimals tell."""
     ends = write_lead(Estimate(low + more / 2, low, low + more)).partition("(")[2]
     assert (float(ends.partition("..")[0]) > 0) == (round(low, 2) > 0)
 
 
 def test_log_odds_and_chances_are_those_of_scipy() -> None:
-    """Also where a chance is too small for a float, without a warning."""
     odds = np.concatenate([np.linspace(-40, 40, 1001), [-1e9, -800, 800, 1e9]])
     assert expit(odds) == pytest.approx(scipy.special.expit(odds), rel=1e-14, abs=1e-300)
     chances = np.linspace(0.001, 0.999, 999)
@@ -110,7 +103,6 @@ def test_the_normal_distribution_is_that_of_scipy() -> None:
 
 
 def test_the_bound_of_student_is_that_of_scipy() -> None:
-    """From two pairs to ten million, whatever repeats, and in any shape."""
     freedom = np.array([[1, 2, 3, 4, 5], [9, 30, 30, 101, 1], [1000, 12345, 10**5, 10**6, 10**7]])
     assert student_bound(freedom) == pytest.approx(scipy.special.stdtrit(freedom, 0.975), rel=2e-8)
     few = np.arange(1, 500)
@@ -144,7 +136,6 @@ def test_a_root_is_that_of_scipy_in_few_more_calls(
 
 
 def test_groups_and_cycles_are_those_of_scipy() -> None:
-    """Of random games, few and many; groups are numbered in the order of their first bots."""
     rng = np.random.default_rng(5)
     for bots, games in ((1, 0), (5, 2), (30, 20), (40, 60), (200, 190)):
         first, second = rng.integers(bots, size=(2, games))
@@ -166,7 +157,6 @@ def test_groups_and_cycles_are_those_of_scipy() -> None:
 
 
 def moments(pairs: list[tuple[int, int]], scale: int = 1) -> Moments:
-    """Return the moments of pairs, each with its count and its total."""
     made = Moments(1, 1, scale)
     data = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     made.add(np.zeros(len(data), np.int64), data[:, :1].T, data[:, 1:].T)

@@ -32,7 +32,6 @@ GAP, ERROR = 400 * math.log10(1.5), ELO * math.sqrt(6.6) / 4.8
 def field(
     *played: tuple[Pairing, tuple[int, float, float]], anchor: tuple[str, float] | None = None
 ) -> Field:
-    """Return the field of the bots of some pairings."""
     pairings = [pairing for pairing, _ in played]
     labels = sorted({label for pairing in pairings for label in pairing})
     totals = [PairTotals(number, *scores) for number, (_, scores) in enumerate(played)]
@@ -40,7 +39,6 @@ def field(
 
 
 def test_an_anchor_shifts_the_whole_scale() -> None:
-    """It has its Elo and no error; the other bot has the error of the whole gap."""
     anchored = field((AB, NINE), anchor=("b", 1239.0))
     ratings = anchored.ratings
     assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
@@ -66,7 +64,6 @@ def test_an_anchor_that_is_not_rated_is_not_used() -> None:
 
 
 def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
-    """Each has the mean 1500, or the anchor's scale, and the Elo that it has without others."""
     whole = field((AB, NINE), (DE, (40, 30.0, 40.0)), anchor=("e", 1700.0))
     assert whole.groups == [["a", "b"], ["d", "e"]]
     ratings = whole.ratings
@@ -110,7 +107,6 @@ WINS, LOSES, EVEN = (100, 150.0, 250.0), (100, 50.0, 50.0), (100, 100.0, 150.0)
 
 
 def field_of_all(labels: str, scores: list[tuple[int, float, float]]) -> Field:
-    """Return the field of a round robin."""
     totals = [PairTotals(number, *one) for number, one in enumerate(scores)]
     return Field(round_robin([*labels]), totals, [*labels])
 
@@ -124,7 +120,6 @@ RING = field_of_all("abcd", [WINS, LOSES, WINS, WINS, WINS, WINS])
 
 
 def test_who_beats_whom_beyond_doubt() -> None:
-    """Of 100 pairs with 150 points one is sure, of 100 even ones or of two swept ones none is."""
     found = find_beats(field_of_all("abc", [WINS, EVEN, (2, 4.0, 8.0)]))
     assert np.argwhere(found).tolist() == [[0, 1]]
     ring = np.argwhere(find_beats(RING)).tolist()
@@ -224,7 +219,6 @@ def test_what_no_other_game_tests_is_empty() -> None:
 
 
 def test_misfits_are_named_from_the_bot_that_comes_first_the_worst_first() -> None:
-    """b has scored most beyond its rating against c; d is not part of the ring."""
     even = (40, 40.0, 60.0)
     scores = [*UNEVEN_RING[:2], even, (80, 140.0, 260.0), even, even]
     totals = [PairTotals(number, *one) for number, one in enumerate(scores)]
@@ -293,7 +287,6 @@ def improving(_: Random, pairing: Pairing) -> Floats:
 
 
 def test_pairs_that_share_their_luck_widen_the_errors() -> None:
-    """So equal bots are told apart no more often; of one that improves, its name is said."""
     shared = [play_in_time(seed, with_shared_luck) for seed in range(20)]
     alone = [Fit(6, found.scores) for found in shared]
     both = [*zip(alone, shared, strict=True)]

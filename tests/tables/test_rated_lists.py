@@ -57,7 +57,6 @@ def test_single_games_have_the_intervals_of_independent_games() -> None:
 
 @pytest.mark.slow
 def test_pairs_are_the_units_where_they_are_known() -> None:
-    """Pairs that are always even have a narrow interval, and the same games by themselves not."""
     rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
     rated = rate_lists([listed(*rows, more=("pair",))])
     assert rated.units == (40, 0)
@@ -110,7 +109,6 @@ def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: 
 
 
 def test_a_bot_that_improves_during_its_games_is_named() -> None:
-    """The order of the games of two bots is that of their rows."""
     rows = [("a", "b", "ab"[pair < 20], pair, seat) for pair in range(40) for seat in (0, 1)]
     mixed = [("a", "b", "ab"[pair % 2], pair, seat) for pair in range(40) for seat in (0, 1)]
     warnings = [
@@ -245,7 +243,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_games_count_once(folder: Path, way: str) -> None:
-    """Ratings, intervals and numbers of games are those of one list, and a note says so."""
     places = [folder / name for name in WAYS[way]]
     alone, both = arena.rate(places[0]), arena.rate(*places)
     pd.testing.assert_frame_equal(both.standings, alone.standings)

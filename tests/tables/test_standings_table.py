@@ -123,7 +123,6 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 
 
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
-    """Each side's wins are the other's losses, and the scores add up to 1."""
     sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
     totals = store.count().pair_totals
     residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
@@ -300,12 +299,10 @@ FOUR = round_robin(["a", "b", "x", "y"])  # ab ax ay bx by xy
 def test_a_bot_without_a_finished_game_is_not_rated(
     finished: dict[int, int], unrated: set[str]
 ) -> None:
-    """Whatever has ended its games; one that was finished rates both bots."""
     assert find_unrated(FOUR, finished) == unrated
 
 
 def test_a_bot_that_fails_in_every_game_is_not_rated() -> None:
-    """Its opponent of whom nothing else is known neither; the order is that of the scores."""
     assert find_unrated([Pairing("a", "x")], {0: 0}) == {"a", "x"}
     table = standings_of_lists(["x", "a"], [games([1] * 4, ILLEGAL)], {"a", "x"})
     assert list(table["bot"]) == ["a", "x"]

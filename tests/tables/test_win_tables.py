@@ -37,7 +37,6 @@ def seats_of(game: Played) -> tuple[str, str]:
 
 
 def winner_of(game: Played) -> int | None:
-    """Return the seat that won."""
     return None if game.row.winner is None else game.row.winner ^ game.row.seat
 
 
@@ -92,7 +91,6 @@ def test_wins_count_who_was_ahead_and_won() -> None:
 
 
 def test_takes_are_those_of_all_games() -> None:
-    """By round and action, and in total; takes of forfeited games too."""
     found = rows_by(TABLES.takes, "bot", "round", "action")
     takes = defaultdict(list)
     for game in GAMES:
@@ -212,7 +210,6 @@ def test_odd_runs_have_finite_tables_and_give_no_warning(odd: str) -> None:
 
 @pytest.mark.slow
 def test_a_large_run_is_replayed_in_part() -> None:
-    """With six pairs for three pairings, two of each."""
     rows = rows_of([*play(CUP)])
     few = tables_of(CUP, [row for row in rows if row.pair < 2])
     for games in (None, 5):
@@ -301,7 +298,6 @@ def champion(rules: Rules = STANDARD) -> Champion:
 
 @pytest.mark.slow
 def test_the_chances_of_a_run_are_those_of_the_bot() -> None:
-    """On some 4,500 positions of random games, to 1e-9, also at the end, and in forfeited games."""
     cup = tournament(bots=3, pairs=16)
     games = [*play(cup, forfeits=True)]
     (batch,) = read_batches(cup, rows_of(games))

@@ -36,7 +36,6 @@ def read(folder: Path, text: str) -> config.Config:
 
 
 def test_a_config_says_what_is_played(tmp_path: Path) -> None:
-    """Every key is read; without a name, the name is the file's."""
     bots = "bots: [uniform, {bot: greedy, label: g, params: {patience: 2.5}}]\n"
     cup = read(tmp_path, f"{bots}pairs: 10\nseed: 0\nworkers: 2\nrules: {{set_bonus: 4}}\n")
     assert (cup.name, cup.seed, cup.pairs, cup.workers) == ("cup", 0, 10, 2)
@@ -125,7 +124,6 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, place: str) -> None:
-    """The file, the place in it, and what is wrong there."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
     message = str(caught.value)
@@ -184,7 +182,6 @@ def test_aliases_and_merged_mappings_work(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_as_many_values_as_allowed_are_read(tmp_path: Path) -> None:
-    """Ten thousand values in all, and a file of 2 to the 18th bytes, but not one more."""
     values = ["bots: [uniform, {bot: greedy, params: {x: [1", "]}}]\npairs: 1\n"]
     inside = 10_000 - 14
     assert read(tmp_path, ", 1".join(["", ""]).join(values)).pairs == 1
@@ -246,7 +243,6 @@ SMALLEST = {"seed": 0, "pairs": 1, "workers": 1, "max_faults": 1}
 
 
 def with_numbers(folder: Path, **numbers: int) -> config.Config:
-    """Return the config of two bots with these numbers."""
     keys = {"pairs": 1} | numbers
     return read(folder, "bots: [a, b]\n" + "".join(f"{name}: {n}\n" for name, n in keys.items()))
 
@@ -261,7 +257,6 @@ def with_numbers(folder: Path, **numbers: int) -> config.Config:
 def test_a_number_may_be_as_large_and_as_small_as_its_bounds(
     tmp_path: Path, name: str, value: int, outside: int
 ) -> None:
-    """One more or one less is refused, and the error names the bound."""
     assert getattr(with_numbers(tmp_path, **{name: value}), name) == value
     relation = "<=" if outside > value else ">="
     with pytest.raises(InputError, match=f"{name}: expected `int` {relation} {value}$"):
@@ -395,7 +390,6 @@ def test_what_is_no_anchor_is_refused(written: object, message: str) -> None:
 
 
 def test_the_manifest_has_an_anchor_only_where_there_is_one() -> None:
-    """Read back it is the same; a run goes on with another one, because it changes no game."""
     anchored, free = tournament("greedy=1239"), tournament()
     assert anchored.manifest()["anchor"] == {"bot": "greedy", "elo": 1239.0}
     assert "anchor" not in free.manifest()

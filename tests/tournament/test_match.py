@@ -18,7 +18,7 @@ from arena.cli.records import game as game_command
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import check_label, parse
-from arena.errors import InputError, shell_line
+from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.executors.worker import Worker
@@ -54,7 +54,6 @@ return view.legal[0]"""
 def played(
     first: Entry, second: Entry, seed: int = 1, pairs: int = 1, limits: Limits = LIMITS
 ) -> list[GameResult]:
-    """Return the games of some pairs between two bots, played in this process."""
     tournament = Tournament("test", seed, pairs, [first, second], STANDARD, limits)
     with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
         return worker.play(Chunk(0, 0, pairs)).results
@@ -75,7 +74,6 @@ def test_the_two_games_of_a_pair_have_one_deal_and_swapped_seats() -> None:
 
 
 def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
-    """Only the point of view and the order of the two games change."""
     one = played(UNIFORM, GREEDY, seed=5, pairs=10)
     two = played(GREEDY, UNIFORM, seed=5, pairs=10)
     for game in one:
@@ -285,18 +283,6 @@ def read_by_bash(text: str) -> list[str]:
     return done.stdout.decode().split("\0")[:-1]
 
 
-@pytest.mark.slow
-@settings(max_examples=40)
-@given(st.lists(words, min_size=1, max_size=5))
-def test_a_shell_reads_the_words_of_a_command_as_they_were(texts: list[str]) -> None:
-    """And it is printable; what needs no `$'...'` is what shlex reads, too."""
-    text = shell_line(texts)
-    assert text.isprintable()
-    assert read_by_bash(text) == texts
-    if "".join(texts).isprintable():
-        assert shlex.split(text) == texts
-
-
 def entry(label: str, target: str) -> Entry:
     """Return a bot that has been accepted under a label, from a file of this name."""
     try:
@@ -419,7 +405,6 @@ def test_the_best_action_is_a_legal_one() -> None:
 
 
 def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int = 1) -> str:
-    """Return the command of a game."""
     return replay_commands(tournament)(tournament.fixture(pairing, pair, seat))
 
 
@@ -448,48 +433,53 @@ def test_what_is_not_as_usual_is_in_the_command() -> None:
     assert found == [["process", "jail"], ["process", "inproc"], ["jail", "inproc"]]
 
 
-BASE = Rules()
+MINE = Rules(set_bonus=4, tiebreak="supports")
 
 
-def test_one_rule_changes_at_a_time_and_a_value_of_the_base_or_a_repeated_one_is_left_out() -> None:
-    options = ["set_bonus=0,3,5,8", "cities_needed=2,3", "set_bonus=8,0"]
-    assert [variant.name for variant in make_variants(BASE, options)] == [
-        *("base", "set_bonus=0", "set_bonus=3", "set_bonus=8", "cities_needed=2"),
-    ]
+@pytest.mark.parametrize(
+    ("base", "options", "variants"),
+    [
+        (  # one rule at a time; a value of the base and a repeated one are left out
+            STANDARD,
+            ["set_bonus=0,8", "cities_needed=2,3", "set_bonus=5,0"],
+            {
+                "set_bonus=0": Rules(set_bonus=0),
+                "set_bonus=8": Rules(set_bonus=8),
+                "cities_needed=2": Rules(cities_needed=2),
+            },
+        ),
+        (  # by the type of the rule; a name is safe as that of a folder
+            STANDARD,
+            ["majority_values=[1, 2,3,4],[0,0,0,0]", "tiebreak=supports", "set_bonus=-2"],
+            {
+                "majority_values=1-2-3-4": Rules(majority_values=(1, 2, 3, 4)),
+                "majority_values=0-0-0-0": Rules(majority_values=(0, 0, 0, 0)),
+                "tiebreak=supports": Rules(tiebreak="supports"),
+                "set_bonus=-2": Rules(set_bonus=-2),
+            },
+        ),
+        (  # neither could change alone, because the cards would not add up
+            STANDARD,
+            ["hand_size=4+removed=11,3+removed=19+take_size=3"],
+            {
+                "removed=11,hand_size=4": Rules(hand_size=4, removed=11),
+                "removed=19,hand_size=3,take_size=3": Rules(hand_size=3, removed=19, take_size=3),
+            },
+        ),
+        # the published value is a change, and changes keep what the config has changed
+        (MINE, ["set_bonus=4,5"], {"set_bonus=5": Rules(tiebreak="supports")}),
+    ],
+)
+def test_each_variant_has_the_rules_of_its_name(
+    base: Rules, options: list[str], variants: dict[str, Rules]
+) -> None:
+    found = [tuple(variant) for variant in make_variants(base, options)]
+    assert found == [("base", base), *variants.items()]
 
 
-def test_each_variant_has_the_rules_of_its_name() -> None:
-    """Numbers, lists and texts, by the type of the rule; a name is safe as that of a folder."""
-    options = ["majority_values=[1, 2,3,4],[0,0,0,0]", "tiebreak=supports", "set_bonus=-2"]
-    assert [tuple(variant) for variant in make_variants(BASE, options)] == [
-        ("base", BASE),
-        ("majority_values=1-2-3-4", Rules(majority_values=(1, 2, 3, 4))),
-        ("majority_values=0-0-0-0", Rules(majority_values=(0, 0, 0, 0))),
-        ("tiebreak=supports", Rules(tiebreak="supports")),
-        ("set_bonus=-2", Rules(set_bonus=-2)),
-    ]
-
-
-def test_rules_that_are_joined_change_together() -> None:
-    """Neither could change alone, because the cards would not add up."""
-    base, *variants = make_variants(BASE, ["hand_size=4+removed=11,3+removed=19+take_size=3"])
-    assert [variant.rules for variant in variants] == [
-        Rules(hand_size=4, removed=11),
-        Rules(hand_size=3, removed=19, take_size=3),
-    ]
-    assert not any(deals_alike(base.rules, variant.rules) for variant in variants)
-    assert variants[0].name == "removed=11,hand_size=4"
-
-
-def test_the_base_is_the_rules_of_the_config() -> None:
-    """So the published value is a change, and changes keep what the config has changed."""
-    mine = Rules(set_bonus=4, tiebreak="supports")
-    variants = make_variants(mine, ["set_bonus=4,5"])
-    assert [tuple(variant) for variant in variants] == [
-        ("base", mine),
-        ("set_bonus=5", Rules(tiebreak="supports")),
-    ]
-    assert name_of(mine, BASE) == "set_bonus=4,tiebreak=supports"
+def test_rules_that_differ_have_a_name_and_may_have_other_deals() -> None:
+    assert name_of(MINE, STANDARD) == "set_bonus=4,tiebreak=supports"
+    assert not deals_alike(STANDARD, Rules(hand_size=4, removed=11))
 
 
 @pytest.mark.parametrize(
@@ -509,16 +499,12 @@ def test_the_base_is_the_rules_of_the_config() -> None:
         ("majority_values=[]", "--rule majority_values=: majority_values must be 4"),
         ("hand_size=4", "rounds 4 x 2 x hand_size 4 + removed 3 = 37 cards, but the copies"),
         ("removed=3+removed=4", "removed stands twice in one change"),
+        ("set_bonus=" + ",".join(map(str, range(202))), f"than {MOST_VARIANTS} variants"),
         ("set_bonus=5", "--rule: every value is that of the base; there is nothing to compare"),
     ],
 )
 def test_a_bad_rule_or_value_is_named(option: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        make_variants(BASE, [option])
+        make_variants(STANDARD, [option])
     assert message in str(caught.value)
     assert len(str(caught.value)) <= 700
-
-
-def test_more_than_two_hundred_variants_are_refused() -> None:
-    with pytest.raises(InputError, match=f"more than {MOST_VARIANTS} variants"):
-        make_variants(BASE, ["set_bonus=" + ",".join(map(str, range(MOST_VARIANTS + 2)))])

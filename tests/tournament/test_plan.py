@@ -60,7 +60,6 @@ def pairs_of(planned: list[Chunk]) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("seconds", [1e-6, 1e-3, 0.1, 60.0])
 def test_every_pair_is_in_one_chunk_and_pairings_play_in_turns(seconds: float) -> None:
-    """Pair 0 of all, then pair 1; none has a quarter more pairs than another."""
     pairs, played = pairs_of(chunks(seconds)), [0, 0, 0]
     assert pairs[:24] == [(pairing, pair) for pair in range(8) for pairing in range(3)]
     for pairing, pair in pairs:
@@ -205,7 +204,6 @@ def test_meetings_are_stored_without_tables_and_read_back(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_new_version_meets_the_deals_of_the_first_one(tmp_path: Path) -> None:
-    """The command of its game plays it again, with the label of the first version."""
     entries = [*CUP.entries, replace(CUP.entries[0], label="uniform@2")]
     meetings = [FIRST, [Meeting("uniform@2", "greedy", 1)]]
     tournament = replace(CUP, entries=entries, meetings=meetings)
@@ -244,10 +242,7 @@ def strike(pair: int, seat: int, loser: int) -> GameResult:
 
 
 def play(strikes: Strikes, faults: Mapping[int, Sequence[GameResult]]) -> dict[int, range]:
-    """Finish all pairings with these faults; return the games by rule of each, and see who loses.
-
-    Of every pairing these are all games from one on.
-    """
+    """Finish all pairings; return the games by rule of each, from one on, and see who loses."""
     for number in range(len(OF_FOUR)):
         strikes.finish(number, 0, TWENTY, faults.get(number, ()))
     games: dict[int, list[int]] = {}
@@ -263,8 +258,7 @@ def play(strikes: Strikes, faults: Mapping[int, Sequence[GameResult]]) -> dict[i
 def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
     """The rest of that turn and all later turns; what stands before does not change."""
     strikes = Strikes(OF_FOUR, TWENTY, most=3)
-    places = ((2, 0), (2, 1), (4, 0), (9, 1))
-    of_b = [strike(*place, loser=1) for place in places]
+    of_b = [strike(*place, loser=1) for place in ((2, 0), (2, 1), (4, 0), (9, 1))]
     games = play(strikes, {0: of_b, 3: [strike(5, 0, loser=1)] * 5})  # a - b, and b - c later
     assert list(strikes.out) == ["b"]
     # the third fault is in pair 4 of a - b, game 8; b - c and b - d come after it in that turn
@@ -274,7 +268,6 @@ def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
 
 
 def test_faults_of_earlier_turns_count_first() -> None:
-    """However late their pairing stands in the schedule."""
     strikes = Strikes(OF_FOUR, TWENTY, most=2)
     faults = {0: [strike(7, 0, loser=1)], 4: [strike(1, seat, loser=0) for seat in (0, 1)]}
     games = play(strikes, faults)  # a - b, and b - d
@@ -349,7 +342,6 @@ def test_of_a_pair_the_game_counts_first_in_which_the_smaller_label_began(label:
 
 
 def timing_of(*decisions: float) -> Distribution:
-    """Return the times of decisions that took these seconds."""
     timing = Distribution()
     for seconds in decisions:
         timing.add(seconds)
@@ -425,7 +417,6 @@ def test_only_the_decisions_of_a_cheap_bot_that_is_known_are_not_timed(
 
 
 def test_after_a_game_that_took_long_only_some_are_timed() -> None:
-    """A machine that stalls does not slow the rest of a run; each time they are four times more."""
     pace = pace_of(200, 1e-5)
     for timed in (64, 256, 1024):
         assert pace.needs_no_clock(["bot"])

@@ -129,7 +129,6 @@ def test_a_wrapped_bot_is_asked_where_it_has_chosen() -> None:
     ],
 )
 def test_a_bot_says_the_same_in_every_lane(says: str, lane: str) -> None:
-    """Ours, and one from a file, which is never asked in this process."""
     for spec in ("ismcts(iterations=20)", says):
         record, bots = game_of(spec)
         wanted = find_thoughts(record, bots)
@@ -291,7 +290,6 @@ def test_a_file_must_have_some_deals_and_not_too_many(
 
 
 def test_pair_k_of_every_pairing_is_deal_k() -> None:
-    """In both games of the pair; the luck of the bots is that of the pair, as without the file."""
     usual = replace(CUP, deals=())
     for pairing, pair, seat in product(range(3), range(3), (0, 1)):
         fixture = CUP.fixture(pairing, pair, seat)
@@ -305,7 +303,6 @@ def test_pair_k_of_every_pairing_is_deal_k() -> None:
 def test_a_run_goes_on_and_is_verified_without_the_file(
     arena: Arena, tmp_path: Path, book: Path
 ) -> None:
-    """The deals are in its manifest; other deals are another run."""
     words = ("play", "greedy", "uniform", "--workers", "1", "-q", "--deals", book.name)
     assert not arena(*words, "--pairs", "1", "--out", "run").returncode
     book.rename(tmp_path / "away")

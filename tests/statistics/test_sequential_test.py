@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,23 +25,7 @@ from arena.statistics.sequential_test import (
 from arena.statistics.stopped import Walk, estimate_drift, estimate_mean
 from arena.tournament.sprt_rounds import SprtRounds
 from arena.tournament.stop import Sprt
-from bench.studies.sprt import (
-    DIFFERENCE_SETUPS,
-    FAR,
-    NEAR,
-    SETUPS,
-    TWO,
-    Coverage,
-    Setup,
-    coverage,
-    mean_pairs,
-    play_differences,
-    play_tests,
-    race,
-    race_pairs,
-    share_better,
-    share_not_better,
-)
+from bench.studies import sprt
 
 
 def by_newton(counts: Sequence[int], values: Sequence[float], mean: float) -> float:
@@ -234,57 +219,41 @@ def test_odd_data_have_finite_estimates(counts: tuple[int, ...], mean1: float) -
     assert estimate.low < estimate.value < estimate.high
 
 
-RATE = 0.05
-
-
-def noise(share: float, runs: int) -> float:
-    """Return three standard errors of a share."""
-    return 3 * math.sqrt(share * (1 - share) / runs)
-
-
-def check_errors(setup: Setup, better: float, not_better: float, runs: int) -> None:
-    """See that the wrong verdict is as rare as was asked for, where there is one."""
-    most = RATE + noise(RATE, runs)
-    if setup.elo <= 0:
-        assert better <= most
-    if setup.elo >= setup.elo1:
-        assert not_better <= most
-
-
-def check_coverage(covered: Coverage, setup: Setup, runs: int) -> None:
-    """See that the interval has the truth in 93 to 97 %, and the estimate is not to one side.
+def check(setup: sprt.Setup, tests: Sequence[Any]) -> None:
+    """See that wrong verdicts are rare, the interval has the truth, and the estimate no side.
 
     A large lead needs few pairs, and the one that is added pulls its estimate towards nothing.
     """
-    assert 0.93 - noise(RATE, runs) / 2 <= covered.covered <= 0.97 + noise(RATE, runs) / 2
-    assert setup.elo > 60 or abs(covered.above - 0.5) <= 0.05 + noise(0.5, runs)
+    noise = 3 * math.sqrt(0.05 * 0.95 / len(tests))  # three standard errors
+    assert setup.elo > 0 or sprt.share_better(tests) <= 0.05 + noise
+    assert setup.elo < setup.elo1 or sprt.share_not_better(tests) <= 0.05 + noise
+    covered = sprt.coverage(tests, setup)
+    assert 0.93 - noise / 2 <= covered.covered <= 0.97 + noise / 2
+    assert setup.elo > 60 or abs(covered.above - 0.5) <= 0.05 + 1.5 / math.sqrt(len(tests))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "setup",
-    [Setup(FAR, 0.0, 60.0), pytest.param(Setup(NEAR, 60.0, 60.0), marks=pytest.mark.slow)],
-    ids=str,
+    "setup", [sprt.Setup(sprt.FAR, 0.0, 60.0), sprt.Setup(sprt.NEAR, 60.0, 60.0)], ids=str
 )
-def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
-    tests = play_tests(setup, runs=120)
-    check_errors(setup, share_better(tests), share_not_better(tests), 120)
-    check_coverage(coverage(tests, setup), setup, 120)
-    assert 60 < mean_pairs(tests) < 200
+def test_few_tests_are_seldom_wrong_and_covered(setup: sprt.Setup) -> None:
+    tests = sprt.play_tests(setup, runs=120)
+    check(setup, tests)
+    assert 60 < sprt.mean_pairs(tests) < 200
 
 
 def test_a_comparison_takes_at_most_a_fifth_more_pairs_than_that_of_fishtest() -> None:
     """Of the same pairs; fishtest's may end before the 32nd, and before its ratio is at a bound."""
-    own, other = race(Setup(NEAR, 60.0, 60.0), runs=40)
+    own, other = sprt.race(sprt.Setup(sprt.NEAR, 60.0, 60.0), runs=40)
     assert 1.05 < own / other < 1.2
-    drawn, mean1 = np.random.default_rng(1).choice(5, (3, 200), p=NEAR), 2 * share_of(60)
-    found = race_pairs(drawn, mean1).T.tolist()
+    drawn, mean1 = np.random.default_rng(1).choice(5, (3, 200), p=sprt.NEAR), 2 * share_of(60)
+    found = sprt.race_pairs(drawn, mean1).T.tolist()
     assert found == [[_by_rounds(run), _one_by_one(run, mean1)] for run in drawn.tolist()]
 
 
 def _by_rounds(drawn: Sequence[int]) -> int:
     """Return the pairs of a test of 60 points by the rounds of the arena."""
-    rounds, seen = SprtRounds(TWO, Sprt(0.0, 60.0, 0.05, 0.05, 10**6)), 0
+    rounds, seen = SprtRounds(sprt.TWO, Sprt(0.0, 60.0, 0.05, 0.05, 10**6)), 0
     counts = (0,) * 5
     while legs := rounds.next(0, {0: counts}, ()):
         seen = legs[0].end
@@ -308,8 +277,8 @@ def _one_by_one(drawn: Sequence[int], mean1: float) -> int:
 
 def test_differences_are_judged_as_a_comparison_is() -> None:
     """Few runs: the ratio is that of the counts, worked out here, and no test goes on past it."""
-    setup = Setup(FAR, 60.0, 60.0)
-    tests = play_differences(setup, runs=20)
+    setup = sprt.Setup(sprt.FAR, 60.0, 60.0)
+    tests = sprt.play_differences(setup, runs=20)
     for test in tests:
         means = [
             2 * sum(share_of(elo_of(share) + elo) - share for share in test.shares) / 3
@@ -318,24 +287,19 @@ def test_differences_are_judged_as_a_comparison_is() -> None:
         assert test.ratio == pytest.approx(log_likelihood_ratio(test.counts, DIFFERENCES, *means))
         assert not -2.94 < test.ratio < 2.94
         assert test.pairs % 3 == 0
-    assert share_better(tests) > 0.7
+    assert sprt.share_better(tests) > 0.7
     assert abs(sum(share for test in tests for share in test.shares) / 60 - 0.533) < 0.03
-    short = play_differences(setup._replace(most=20), runs=4)
+    short = sprt.play_differences(setup._replace(most=20), runs=4)
     assert {test.pairs for test in short} <= {48, 60}
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("setup", SETUPS, ids=str)
-def test_verdicts_are_wrong_as_rarely_as_asked_for(setup: Setup) -> None:
-    """1,000 runs a row, as in the table."""
-    tests = play_tests(setup)
-    check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
-    check_coverage(coverage(tests, setup), setup, len(tests))
+@pytest.mark.parametrize("setup", sprt.SETUPS, ids=str)
+def test_verdicts_are_wrong_as_rarely_as_asked_for(setup: sprt.Setup) -> None:
+    check(setup, sprt.play_tests(setup))
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("setup", DIFFERENCE_SETUPS, ids=str)
-def test_differences_by_deal_are_judged_as_well(setup: Setup) -> None:
-    tests = play_differences(setup)
-    check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
-    check_coverage(coverage(tests, setup), setup, len(tests))
+@pytest.mark.parametrize("setup", sprt.DIFFERENCE_SETUPS, ids=str)
+def test_differences_by_deal_are_judged_as_well(setup: sprt.Setup) -> None:
+    check(setup, sprt.play_differences(setup))

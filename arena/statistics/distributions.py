@@ -1,7 +1,7 @@
 """Compute logistic, normal and Student distributions, draw points, find roots, without scipy.
 
 scipy has all of them, but would add 140 MB to what a tournament needs
-(tests/statistics/test_seats.py compares them).
+(tests/statistics/test_distributions.py compares them).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.letters import give_letters, split_letters
+from arena.statistics.letters import give_letters, name_letter, split_letters
 from arena.statistics.ratings import Fit
 from arena.statistics.two_bots import boundary, log_capital, pair_scores
 from arena.statistics.verdicts import Verdicts
@@ -265,6 +265,7 @@ def test_bots_on_a_line_have_letters_in_a_row() -> None:
     assert give_letters(5, lambda *_: False) == ["a"] * 5
     assert give_letters(3, lambda *_: True) == ["a", "b", "c"]
     assert give_letters(0, lambda *_: True) == []
+    assert split_letters(name_letter(700) + name_letter(26)) == [700, 26]
 
 
 def test_pairs_that_met_nobody_else_need_few_letters() -> None:

@@ -18,7 +18,7 @@ from arena.cli.records import game as game_command
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import check_label, parse
-from arena.errors import InputError
+from arena.errors import InputError, shell_line
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.executors.worker import Worker
@@ -281,6 +281,15 @@ words = st.lists(anything | odd, min_size=1, max_size=4).map("".join)
 def read_by_bash(text: str) -> list[str]:
     done = subprocess.run(["bash", "-c", f"printf '%s\\0' {text}"], capture_output=True, check=True)
     return done.stdout.decode().split("\0")[:-1]
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(st.lists(words, min_size=1, max_size=5))
+def test_a_shell_reads_the_words_of_a_command_as_they_were(texts: list[str]) -> None:
+    text = shell_line(texts)
+    assert text.isprintable()
+    assert read_by_bash(text) == texts
 
 
 def entry(label: str, target: str) -> Entry:

@@ -49,11 +49,16 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_name_resolves_to_a_bot_in_the_folder() -> None:
-    """Its label is its name, and its hash is that of its source."""
-    entry = resolve("greedy")
-    assert entry.label == "greedy"
-    assert entry.sha256 == hashlib.sha256(Path("bots/greedy.py").read_bytes()).hexdigest()
+def test_a_bot_has_a_label_and_a_lane_unless_they_are_given(mine: Path) -> None:
+    """Bots in bots/ play in the worker; a label stands in front of the spec, or separately."""
+    greedy, own = resolve("greedy"), resolve(str(mine))
+    assert (greedy.label, greedy.lane) == ("greedy", "inproc")
+    assert greedy.sha256 == hashlib.sha256((ROOT / "bots" / "greedy.py").read_bytes()).hexdigest()
+    assert (own.label, own.lane) == ("mine", "process")
+    assert resolve("cmd:true").lane == "process"
+    assert resolve(str(mine), lane="inproc").lane == "inproc"
+    assert resolve(f"new={mine}(depth=1)").label == resolve(str(mine), label="new").label == "new"
+    assert resolve(f"{LONGEST}=greedy").label == resolve("greedy", LONGEST).label == LONGEST
 
 
 def test_a_file_travels_with_its_source(mine: Path) -> None:
@@ -220,25 +225,11 @@ def test_what_names_no_bot_is_refused(spec: str, more: dict[str, Any], reason: s
         resolve(spec, **more)
 
 
-def test_a_label_can_be_given(mine: Path) -> None:
-    """In front of the spec, or separately; of 60 characters at most."""
-    assert resolve(f"new={mine}(depth=1)").label == "new"
-    assert resolve(str(mine), label="new").label == "new"
-    assert resolve(f"{LONGEST}=greedy").label == resolve("greedy", LONGEST).label == LONGEST
-
-
 def test_two_bots_with_one_label_are_refused() -> None:
     """The message says which two, and how to give one another label."""
     entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
     with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
         check_labels(entries)
-
-
-def test_the_default_lane_depends_on_the_kind_of_bot(mine: Path) -> None:
-    """`inproc` for bots in bots/, `process` for files and commands."""
-    assert resolve("greedy").lane == "inproc"
-    assert resolve(str(mine)).lane == resolve("cmd:true").lane == "process"
-    assert resolve(str(mine), lane="inproc").lane == "inproc"
 
 
 def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:

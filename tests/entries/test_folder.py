@@ -195,12 +195,6 @@ def why_refused(spec: str = "./learned/") -> str:
     return str(caught.value).removeprefix(f"bot '{spec}': ")
 
 
-def test_a_folder_without_a_bot_is_refused(learned: Path) -> None:
-    """The error says which file binds `bot`."""
-    (learned / "bot.py").unlink()
-    assert why_refused().startswith("a bot's folder has a bot.py or a __init__.py")
-
-
 def test_what_leads_elsewhere_or_is_waited_for_is_refused(learned: Path) -> None:
     """Links to files, folders, nowhere and in a circle; pipes and sockets."""
     for target in ("/etc/passwd", "..", "/nowhere", "link", "helper.py"):

@@ -277,25 +277,19 @@ def test_a_command_is_split_as_by_a_shell(bot: Path) -> None:
 
 def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
     """Caches and what is hidden, as of any bot; with a link only what is named is copied."""
+    (bot / "table").write_bytes(bytes(3 << 20))
     before = resolve("cmd:sh bot/run.sh")
     for name in (".git", "__pycache__", ".venv", "lib/.cache"):
         (bot / name).mkdir()
         (bot / name / "x").touch()
     assert resolve("cmd:sh bot/run.sh").sha256 == before.sha256
-    assert {*before.files()} == {"run.sh", "lib/word"}
+    assert ({*before.files()}, before.note) == ({"run.sh", "lib/word", "table"}, "")
     (bot / "elsewhere").symlink_to("/etc/passwd")
     entry = resolve("cmd:sh bot/run.sh")
     assert ({*entry.files()}, entry.note) == (
         {"run.sh"},
         "elsewhere: a link; copy what it leads to",
     )
-
-
-def test_a_folder_of_some_megabytes_is_copied_whole(bot: Path) -> None:
-    """As a bot with a table or a network has; nothing is to be noted."""
-    (bot / "table").write_bytes(bytes(3 << 20))
-    entry = resolve("cmd:sh bot/run.sh")
-    assert ({*entry.files()}, entry.note) == ({"run.sh", "lib/word", "table"}, "")
 
 
 NO_BOTS: dict[str, Callable[[pytest.MonkeyPatch, Path], object]] = {

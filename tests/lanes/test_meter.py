@@ -221,16 +221,12 @@ def said(process: subprocess.Popen[bytes], *, is_read: bool = True) -> str:
 
 
 def test_an_output_that_is_closed_is_seen() -> None:
-    """While the process goes on."""
+    """While the process goes on: how it has ended would say more."""
     with running("os.close(1); time.sleep(600)") as process:
         until(lambda: said(process) == CLOSED)
     with running("os.close(2); os.write(1, b'x'); time.sleep(600)") as process:
         process.stdout.read(1)
         assert said(process) == ""
-
-
-def test_of_a_process_that_has_ended_nothing_is_said() -> None:
-    """How it has ended says more."""
     with running("os._exit(3)") as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert said(process) == ""

@@ -241,7 +241,7 @@ def test_the_end_of_a_child_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None
     child = Child(["sleep", "0.05"])
     with monkeypatch.context() as patch:
         patch.setattr("time.sleep", None)
-        assert child.wait(60) == 0
+        assert child.wait(PATIENCE) == 0
     monkeypatch.delattr(os, "pidfd_open")
     child = Child(["sleep", "60"])
     with pytest.raises(subprocess.TimeoutExpired):

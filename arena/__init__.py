@@ -11,7 +11,6 @@ TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searc
 if TYPE_CHECKING:
     __version__: str
 
-    from arena.addons.league.standing import League, league
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tuning import Tuning, tune
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, Unreachable, WorkerDied
@@ -70,7 +69,6 @@ __all__ = [
     "Game",
     "InputError",
     "Interrupted",
-    "League",
     "NoSites",
     "Plan",
     "Ratings",
@@ -79,7 +77,6 @@ __all__ = [
     "Unreachable",
     "WorkerDied",
     "compare",
-    "league",
     "open",
     "plan",
     "play",

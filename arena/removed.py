@@ -33,6 +33,8 @@ REMOVED: Final = {
     "arena league serve": "`arena league host FOLDER`",
     "arena league web": "`arena league host FOLDER` serves the page with the form, too",
     "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
+    "arena.League": "`arena league`; `pandas.read_csv` of a league's site/league.csv",
+    "arena.league": "`arena league`; `pandas.read_csv` of a league's site/league.csv",
     "arena sites": "a machine that differs ends the run, with a line that says what differs there",
     "arena play --games": "`arena human BOT --games N`",
     "arena play --names": "`arena human BOT --names NAMING`",

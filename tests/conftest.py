@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 SLOW_EXAMPLES = (
-    *("addons.league.standing", "addons.learn.probe_bot", "addons.studies.tuning.Tuning"),
+    *("addons.learn.probe_bot", "addons.studies.tuning.Tuning"),
     *("library.comparing.c", "library.results", "library.rating.RunReport"),
     *("runs.judge_games", "addons.rl.decisions", "addons.rl.spiel_bots"),
 )

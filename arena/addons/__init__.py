@@ -44,8 +44,7 @@ ADDONS: Final = {
                 "Run a league: bots join at any time, play rounds, and are rated",
             )
         },
-        {"League": "standing:League", "league": "standing:league"},
-        {"write_pages": "league_site:write_pages"},
+        hooks={"write_pages": "league_site:write_pages"},
     ),
     "learn": Addon(
         {

@@ -61,7 +61,6 @@ CALLS: dict[str, tuple[Callable[..., Any], set[str], Callable[..., Any]]] = {
         lambda **at: arena.tune("greedy", {"patience": "0..5"}, against="uniform", **at),
     ),
     "analyse": (arena.Results.analyse, set(), lambda **at: arena.open("friday").analyse(**at)),
-    "league": (arena.League.play, set(), lambda **at: arena.league("club").play(**at)),
     "probe": (arena.probe, HERE_ONLY, lambda **at: arena.probe("greedy", out="best.py", **at)),
     "play": (arena.play, ONE_PROCESS, lambda **at: arena.play("greedy", "uniform", **at)),
 }

@@ -30,6 +30,8 @@ REMOVED: Final = {
     "arena dataset": "`python -m bench.dataset` in the repository (docs/dataset.md)",
     "arena.facts": "docs/facts.md has the figures",
     "arena.load_dataset": "each line of games.jsonl is JSON (docs/dataset.md)",
+    "arena league play": "`arena league host FOLDER --once` plays a round",
+    "arena league new --target": "the key target of league.yaml",
     "arena league serve": "`arena league host FOLDER`",
     "arena league web": "`arena league host FOLDER` serves the page with the form, too",
     "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
@@ -44,7 +46,7 @@ REMOVED: Final = {
     "arena pack": "give the folder, or a zip of it: both are a bot",
     "arena check --seconds": "`--games` says how much is played",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
-    "key private_addresses": "leave it out: only the organiser names the servers of a league",
+    "key private_addresses": "leave it out: a league keeps files, and has no servers",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""
 

@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE
 
 
 def find_command(words: str) -> click.Command:
-    """Return a command by its words, such as `league play`; without words, the whole program."""
+    """Return a command by its words, such as `league host`; without words, the whole program."""
     found: click.Command = cli
     for word in words.split():
         assert isinstance(found, click.Group)

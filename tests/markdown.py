@@ -35,7 +35,6 @@ SHORTER = (
     (r"^arena compare (?!.*--max-pairs)", "arena compare --max-pairs 4 "),
     (r"(compare .*--max-pairs )\d+", r"\g<1>4"),
     (r"^(arena check .*?)(?: --games \d+)?$", r"\1 --games 4"),
-    (r"(league play \S+).*", r"\1 --games 20"),
     (r"^arena analyse (?!.*(?:--worst|/\d))", "arena analyse --worst 2 "),
     (r"(analyse .*--games )\d{3,}", r"\g<1>16"),
     (r"bench\.last_round 1 \d+", "bench.last_round 1 4"),

@@ -48,20 +48,6 @@ class Part(NamedTuple):
     width: float
 
 
-class Lately(NamedTuple):
-    """What the row of a bot in a league has besides.
-
-    `city` is the share of its games that it won by City, `at` the day of its last submission.
-    `lines` are its ratings by round, a line for each version: points in percent of the width and of
-    the height; the last one is at `end`.
-    """
-
-    city: float
-    at: str
-    lines: Sequence[str] = ()
-    end: tuple[float, float] | None = None
-
-
 class Rung(NamedTuple):
     """A row of the ladder; places are in percent of the width of the ratings.
 
@@ -81,7 +67,6 @@ class Rung(NamedTuple):
     score: float
     ended: str
     verdict: str
-    lately: Lately | None = None
 
     @property
     def percent(self) -> str:
@@ -182,10 +167,7 @@ def lay_out(
     *,
     of_league: bool = False,
 ) -> Ladder:
-    """Return the rows of some bots, from those of a table; `verdicts` are on neighbours.
-
-    A row of a league has `lately` as well.
-    """
+    """Return the rows of some bots, from those of a table; `verdicts` are on neighbours."""
     scale = Scale.written([end for row in rows for end in _ends(row)], "{:.0f}".format)
     below = [*(row["bot"] for row in rows[1:]), None][: len(rows)]
     rungs = [
@@ -220,7 +202,6 @@ def _rung(row: Mapping[str, Any], scale: Scale, link: str, verdict: str | None) 
         row["score"],
         _describe(row),
         verdict or "",
-        row.get("lately"),
     )
 
 
@@ -337,12 +318,14 @@ def _format_ladder(ladder: Ladder) -> Iterator[TextLine]:
         )
         label = pad(names.of(rung.bot), LABEL_WIDTH)
         city = sum(part.width for part in rung.parts if part.shape == "city-won") / 100
+        shares = f"{rung.score:>6.1%} {city:>6.1%}"
         yield TextLine(
-            f"{rung.rank:>4}  {label} {rung.elo:>5} {axis} {rung.score:>6.1%} {city:>6.1%}  ",
+            f"{rung.rank or '-':>4}  {label} {rung.elo:>5} {axis} {shares}  ",
             "".join(_spell(part) for part in rung.parts),
         )
     if ladder.left:
-        yield TextLine(f"{ladder.left:,} more in standings.csv")
+        table = "site/league.csv" if ladder.of_league else "standings.csv"
+        yield TextLine(f"{ladder.left:,} more in {table}")
     named = [f"{_LETTERS[kind]} {name}" for kind, name in ladder.legend()]
     is_drawn = any(part.shape == "draw" for rung in ladder.rungs for part in rung.parts)
     said = ", ".join([*named, *["= draw"] * is_drawn])

@@ -69,6 +69,7 @@ LEAGUE = "league.sqlite"
 _GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
+_NEW_LEAGUE = "a league goes on as it began; another one needs a new folder"
 
 Writer: TypeAlias = Callable[[TextIO], object]
 """A function that writes a file's content."""
@@ -222,7 +223,8 @@ class RunFolder:
         except InputError as error:
             raise InputError(f"{self.store}: {error}; {_FRESH}") from None
         if differs:
-            raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_EITHER}")
+            advice = _EITHER if "meetings" not in manifest else _NEW_LEAGUE
+            raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {advice}")
 
     def _check_league(self, manifest: dict[str, Any]) -> None:
         """Raise InputError for the folder of a league, unless it is the league that plays."""

@@ -324,12 +324,9 @@ LEAGUE: Final = list_columns("""
     elo_low | Elo | elo | The 95 % interval, which includes who was met.
     elo_high | Elo | elo
     group | Group | code | Bots with a common letter were not told apart.
-    shrunk | Elo, drawn to the mean | elo | The less is known of a bot, the nearer to the mean.
     pairs | Pairs | count | Deals that it has played, each twice.
     note | Note | text | What its owner has to know.
     state | | | Whether it is active, or suspended for its faults.
-    best_version | | count? | The version with the highest Elo of the name.
-    days | | count | On how many days the name was submitted (UTC).
     faults | | count | Of all versions of the name.
     """)
 

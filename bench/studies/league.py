@@ -30,7 +30,6 @@ _FIELD = 250.0  # Elo points: the standard deviation of the bots of a league
 _BEFORE = 1200  # pairs of each bot before the newcomer comes
 _MET = 40  # others that a bot met before, in a large league
 _MANY = 1_000_000  # pairs of a round robin without luck, as it were
-_TARGET = 15.0
 _SPREAD = 38.0  # Elo points by which results differ from the Elo
 
 
@@ -86,7 +85,7 @@ class _World:
             for n, by in enumerate(self.counts.values())
         ]
         pairings = [(f"bot{bot}", f"bot{opponent}") for bot, opponent in self.counts]
-        rows = {row.version: row for row in rate(versions, pairings, totals).rows}
+        rows = {row.version: row for row in rate(versions, pairings, totals)}
         new = self.bots - 1
         zero = math.fsum(rows[bot].elo for bot in range(PANEL)) / PANEL
         row = rows.get(new)
@@ -127,7 +126,7 @@ def _choose(
     contenders, pairs = found[:2]
     new = len(contenders) - 1
     if rule == RULES[0]:
-        chosen = choose_meetings(contenders, pairs, step, _TARGET)
+        chosen = choose_meetings(contenders, pairs, step)
         return [(min(two), number) for two, number in chosen.items()]
     others = np.arange(new)
     if rule == "30 nearest":

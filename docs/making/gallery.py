@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import subprocess
 import sys
@@ -40,9 +39,6 @@ class Exhibit:
         return f"{self.name}/{Path(self.page).name}"
 
 
-_TIME: Final = re.compile(rb"\b20\d\d-\d\d-\d\d \d\d:\d\d\b")
-_ANY_TIME: Final = b"2000-01-01 00:00"
-
 _INTRODUCTION: Final = """\
 What the arena writes: the first screen of each page, with the commands that have made it. The same
 version of the arena writes the same pages anywhere. All of them open offline."""
@@ -72,12 +68,11 @@ EXHIBITS: Final = (
     ),
     Exhibit(
         "A league",
-        "Bots that come at any time, after a round. The times of submission are made up here.",
+        "Bots that come at any time, after a round.",
         (
             "arena league new results/club --seed 7 --lane process",
             "arena league submit results/club 'timing(patience=2.5)' --name patient --by Ann",
-            "arena league play results/club --quiet",
-            "arena report results/club",
+            "arena league host results/club --once",
         ),
         "results/club/site/index.html",
         "bots/*.html",
@@ -111,14 +106,11 @@ def run_command(command: str, folder: Path) -> None:
 
 
 def keep_pages(page: Path, beside: str, folder: Path) -> None:
-    """Copy a page, and those in folders beside it to which it leads: a pattern says which.
-
-    A league shows when bots were submitted; on all days the gallery has the same bytes.
-    """
+    """Copy a page, and those in folders beside it to which it leads: a pattern says which."""
     for path in [page, *(page.parent.glob(beside) if beside else ())]:
         kept = folder / path.relative_to(page.parent)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(_TIME.sub(_ANY_TIME, path.read_bytes()))
+        kept.write_bytes(path.read_bytes())
 
 
 def gallery_page(*, live: bool) -> str:

@@ -119,7 +119,7 @@ def the_league_has_the_student(ran: markdown.Ran, _: Path) -> None:
     """At the end, and no bot was refused."""
     assert not any("refused:" in done.stdout for _, done in ran)
     shown = [done.stdout for command, done in ran if command == "arena league show course"]
-    assert "ada 1" in shown[-1]
+    assert "  ada  " in shown[-1]
 
 
 @pytest.mark.slow

@@ -42,7 +42,6 @@ COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
     "ablate": (set(), ("cup.yaml", "--rule", "set_bonus=3")),
     "tune": (set(), ("greedy", "--param", "patience=0..5", "--against", "uniform")),
     "analyse": (set(), ("friday",)),
-    "league play": ({"scheduler"}, ("club",)),
     "league host": ({"scheduler"}, ("club",)),
     "verify": (HERE_ONLY, ("friday",)),
     "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
@@ -231,10 +230,7 @@ OWNERS: Mapping[str, set[str]] = {
     "LocalExecutor": {"arena.executors.local"},
     "PoolExecutor": {"arena.addons.cluster.pool"},
     "open_pool": {"arena.executors.local"},
-    "Venue": {
-        "arena.tournament.config_keys",
-        "arena.addons.league.submission",
-    },  # which times a bot
+    "Venue": {"arena.tournament.config_keys"},
 }
 """Which modules make an executor or a venue."""
 

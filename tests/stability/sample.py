@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.store.folder import TIMINGS
+from arena.store.table_columns import LEAGUE
 from tests.conftest import run_here
 
 _CUP = """\
@@ -65,7 +66,7 @@ COMMANDS = {
         *("league", "new", "league", "--seed", "3", "--lane", "process"),
         *("--panel", "uniform,greedy", "--json"),
     ),
-    "league play": ("league", "play", "league", "--games", "20", *_RUN),
+    "league host": ("league", "host", "league", "--once", "--workers", "1"),
     "league show": ("league", "show", "league", "--json"),
     "league show NAME": ("league", "show", "league", "greedy", "--json"),
     "analyse": ("analyse", "run", "--games", "2", "--worlds", "4", *_RUN),
@@ -144,7 +145,7 @@ def _keys(data: Any, place: str = "") -> Iterator[str]:
 
 def hashes(folder: Path) -> Iterator[str]:
     """Yield the sha256 of every table and record that a seed decides."""
-    paths = [path for path in folder.rglob("*.csv") if path.name != TIMINGS]
+    paths = [path for path in folder.rglob("*.csv") if path.name not in (TIMINGS, LEAGUE.file)]
     for path in sorted([*paths, folder / "games.jsonl"]):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         yield f"{digest}  {path.relative_to(folder)}"

@@ -5,33 +5,25 @@ It is for the owner of the bot and for the organiser; nothing is published.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 from arena.addons import hook
 from arena.addons.league.league import League
-from arena.addons.league.league_settings import make_folder
-from arena.entries.file import read_file
 from arena.errors import InputError, arena_command, counted, naming
-from arena.store.folder import write_text
 from arena.store.reader import Choice
 from arena.tables.losses import Asked
 from arena.tables.summary import plain_rows
 from arena.tournament.config_keys import Venue
 
 _MOST_COSTLY: Final = 10  # decisions
-_MOST_BYTES: Final = 1 << 24
 _COSTLY: Final = ("opponent", "game", "ply", "action", "best", "loss", "mistake")
-
-KEPT: Final = "why"
-"""The folder of the last answers, in the league's folder, which only the league's owner reads."""
 
 
 def why(league: League, name: str, venue: Venue, *, progress: bool = False) -> dict[str, Any]:
-    """Return why the newest version of a name lost, as plain data, and keep it for its page.
+    """Return why the newest version of a name lost, as plain data.
 
-    Games that were judged are kept, too. Raises InputError for an unknown name and without a game
+    Games that were judged are kept. Raises InputError for an unknown name and without a game
     that can be judged, and Interrupted at Ctrl-C.
     """
     versions, games = league.find(name), league.games
@@ -44,26 +36,12 @@ def why(league: League, name: str, venue: Venue, *, progress: bool = False) -> d
         analysis = hook("analyse_run")(*run, asked, choice=choice, progress=progress)
     worst = plain_rows(analysis.worst[analysis.worst["bot"] == label])
     shown = [(row, arena_command("show", [league.folder, row["game"]])) for row in worst]
-    found = {
+    return {
         "bot": name,
         "version": versions[-1].number,
         "judged": int(analysis.decisions["game"].nunique()),
         "costly": [{key: row[key] for key in _COSTLY} | {"show": show} for row, show in shown],
     }
-    text = json.dumps(found, ensure_ascii=False)
-    write_text(make_folder(league.folder / KEPT) / f"{name}.json", text + "\n")
-    return found
-
-
-def kept_why(league: League, name: str) -> dict[str, Any] | None:
-    """Return what `why` last found on a name's newest version; None if nothing."""
-    try:
-        data: dict[str, Any] = json.loads(
-            read_file(league.folder / KEPT / f"{name}.json", _MOST_BYTES)
-        )
-    except (OSError, InputError, ValueError):
-        return None
-    return data if data["version"] == league.find(name)[-1].number else None
 
 
 def format_why(found: dict[str, Any]) -> Iterator[str]:

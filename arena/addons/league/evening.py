@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from typing import Final, NamedTuple
 
 from arena.addons.league.inbox import NOT_YET, find_waiting, take_all, why_waiting
@@ -15,7 +17,6 @@ from arena.executors.log import QUIET
 
 _NO_ROUND: Final = "no round was played"
 _PAUSE = 1.0  # seconds between two looks at the inbox while no game can be played
-_MOST_NAMED = 50  # of what waits
 
 
 class Hosted(NamedTuple):
@@ -30,10 +31,9 @@ class Hosted(NamedTuple):
     @property
     def lines(self) -> list[str]:
         """The summary in words, after a line for each of those that wait."""
-        count = len(self.waiting)
-        done = f"{self.accepted:,} accepted, {self.refused:,} refused, {count:,} left"
+        done = f"{self.accepted:,} accepted, {self.refused:,} refused, {len(self.waiting):,} left"
         played = f"{counted(self.rounds, 'round')}, {counted(self.games, 'game')}"
-        return [*self.waiting[:_MOST_NAMED], f"{done}; {played}"]
+        return [*self.waiting, f"{done}; {played}"]
 
 
 def host(
@@ -44,25 +44,27 @@ def host(
     rests: bool = False,
     rounds: int | None = None,
     checks: int = 1,
-    whole: bool = False,
 ) -> Hosted:
-    """Go on until the process is stopped, or for a number of `rounds`.
+    """Go on until the process is stopped, or take all that was handed in for each of the `rounds`.
 
     The callback receives a line for each event. With `rests`, no round is played while all ratings
-    are within the target. So many `checks` run at a time; with `whole`, all that was handed in is
-    taken before a round. Call it inside `League.playing`.
+    are within the target. So many `checks` run at a time. Call it inside `League.playing`.
     """
-    tell = _once(tell)
-    before, played, games = league.ledger.count_submissions(), 0, 0
-    names = _of_last_round(league)
-    while rounds is None or rounds > 0:
-        names |= {*take_all(league, tell, checks=checks, whole=whole)}
+    tell_new, answers = _once(tell), Counter[str]()
+
+    def tell_answer(line: str) -> None:
+        answers[line.partition(":")[0]] += 1
+        tell_new(line)
+
+    played, games, names = 0, 0, _of_last_round(league)
+    for number in count(1):
+        names |= {*take_all(league, tell_answer, checks=checks, whole=rounds is not None)}
         result = None
         if not (rests and league.number and league.is_precise()):
             try:
-                result = league.play_round(executor, shown=QUIET)
+                result = league.play_round(executor, QUIET)
             except Exhausted as error:
-                tell(f"{_NO_ROUND}: {error}")
+                tell_new(f"{_NO_ROUND}: {error}")
         if result:
             played, games = played + 1, games + 2 * result.pairs
             tell(f"round {result.number:,}: {2 * result.pairs:,} games")
@@ -70,19 +72,17 @@ def host(
                 tell(f"suspended: {name}")
             names |= {*_of_last_round(league), *result.suspended}
         if result or names:
-            write_site(league, sorted(names & {one.name for one in league.ledger.versions()}))
+            write_site(league, names)
             names = set()
-        rounds = None if rounds is None else rounds - 1
-        if not result and rounds != 0:
+        if number == rounds:
+            break
+        if not result:
             time.sleep(_PAUSE)
-    accepted, refused = (
-        now - then for now, then in zip(league.ledger.count_submissions(), before, strict=True)
-    )
     waiting = [
         f"waits: {escape(one.place.name)}: {why_waiting(league, one) or NOT_YET}"
         for one in find_waiting(league.folder)
     ]
-    return Hosted(accepted, refused, played, games, waiting)
+    return Hosted(answers["accepted"], answers["refused"], played, games, waiting)
 
 
 def _once(tell: Callable[[str], object]) -> Callable[[str], None]:

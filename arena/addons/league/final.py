@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from arena.addons.league.inbox import find_waiting
 from arena.addons.league.league import League
 from arena.addons.league.league_games import find_entry
 from arena.addons.league.league_settings import make_folder
-from arena.addons.league.league_tables import ACTIVE, Version, write_time
-from arena.errors import InputError, arena_command, counted
+from arena.addons.league.league_tables import ACTIVE, write_time
+from arena.errors import InputError, arena_command
 from arena.runs.run import Outcome, Playing
 from arena.store.folder import REPORT_HTML
 from arena.tournament.config_keys import MOST_SEED
@@ -21,48 +20,17 @@ from engine.seeds import stream
 FINALS: Final = "finals"
 """The folder of the finals, in the league's folder: a run for each time that it was frozen."""
 
-PAIRS: Final = 20
-"""Pairs of every two bots, by default."""
-
 _LEAST = 2  # bots
 
 
-class Frozen(NamedTuple):
-    """Until when submissions counted, how many bots play the final, and what does not count."""
-
-    until: str
-    bots: int
-    waiting: int
-
-    @property
-    def sentence(self) -> str:
-        """What it means, in words."""
-        final, left = counted(self.bots, "bot"), counted(self.waiting, "submission")
-        until = f"submissions counted until {write_time(self.until)}"
-        return f"{until}; in the final: {final}; handed in but not counted: {left}"
-
-
-def freeze(league: League) -> Frozen:
-    """Let no further submission count; raises InputError if the league is frozen already."""
-    at = league.now().isoformat(timespec="seconds")
+def freeze(league: League, *, undo: bool = False) -> None:
+    """Let no further submission count, or all of them again; raises InputError if it is so."""
     with league.ledger.changing():
-        if since := league.ledger.frozen():
-            raise InputError(f"{league.folder}: it is frozen since {write_time(since)}")
-        league.ledger.freeze(at, f"submissions counted until {write_time(at)}")
-    return Frozen(at, len(_finalists(league)), len(find_waiting(league.folder)))
-
-
-def thaw(league: League) -> None:
-    """Accept submissions again; raises InputError for a league that is not frozen."""
-    at = league.now().isoformat(timespec="seconds")
-    with league.ledger.changing():
-        if not league.ledger.frozen():
-            raise InputError(f"{league.folder}: it is not frozen")
-        league.ledger.freeze("", f"submissions count again, from {write_time(at)}")
-
-
-def _finalists(league: League) -> list[Version]:
-    return league.ledger.versions("state = ?", ACTIVE)
+        since = league.ledger.frozen()
+        if bool(since) != undo:
+            state = f"frozen since {write_time(since)}" if since else "not frozen"
+            raise InputError(f"{league.folder}: it is {state}")
+        league.ledger.freeze("" if undo else league.desk.time())
 
 
 def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
@@ -71,13 +39,12 @@ def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
     All active bots play equally many pairs, on deals that no round has had: its seed is drawn from
     that of the league, which it does not tell. Raises InputError.
     """
-    league.check_fixed()
     since = league.ledger.frozen()
     if not since:
         command = arena_command("league", ["freeze", league.folder])
         why = f"it is not frozen; `{command}` ends the submissions"
         raise InputError(f"{league.folder}: {why}")
-    versions = _finalists(league)
+    versions = league.ledger.versions("state = ?", ACTIVE)
     if len(versions) < _LEAST:
         raise InputError(f"{league.folder}: a final needs two bots that play")
     settings = league.settings

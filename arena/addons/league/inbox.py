@@ -7,14 +7,14 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from arena.addons.league import post
 from arena.addons.league.league import League
@@ -22,7 +22,7 @@ from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import Refusal, check_name
 from arena.addons.league.ledger import NAME, Ledger
 from arena.addons.league.sources import as_file
-from arena.addons.league.submission import Refused, TooMany, Unchanged, Working
+from arena.addons.league.submission import NotNow, Refused, Unchanged, Working
 from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.program import BUILT, ZIP
@@ -47,15 +47,11 @@ _Item = TypeVar("_Item")
 
 
 class Sent(NamedTuple):
-    """What was handed in: where it lies, its name, and the owner of an upload.
-
-    A killed process may have submitted it at the time `since` or later; empty if none can have.
-    """
+    """What was handed in: where it lies, its name, and the owner of an upload."""
 
     place: Path
     name: str
     owner: str = ""
-    since: str = ""
 
     @property
     def title(self) -> str:
@@ -65,22 +61,15 @@ class Sent(NamedTuple):
 
 def find_waiting(league: Path) -> list[Sent]:
     """Return what waits: what was begun, then what lies in the inbox, then uploads."""
-    taken = [
-        Sent(item, name_of(item), "", post.time_of(item, moved=True))
-        for item in _list(league / TAKEN)
-    ]
-    lying = [Sent(item, name_of(item)) for item in _list(league / INBOX)]
-    uploads = [
-        Sent(file, file.name.rpartition(".")[0], owner, post.time_of(file.parent))
-        for owner, file in post.find_uploads(league)
-    ]
-    return [*taken, *lying, *uploads]
+    lying = [*_list(league / TAKEN), *_list(league / INBOX)]
+    uploads = [Sent(file, file.stem, owner) for owner, file in post.find_uploads(league)]
+    return [*(Sent(item, name_of(item)) for item in lying), *uploads]
 
 
 def find_queue(league: League) -> list[tuple[str, Sent]]:
     """Return what waits with its owner, in the order of turns: one of each owner at a time."""
     waiting = [(_owner_of(league, sent), sent) for sent in find_waiting(league.folder)]
-    return [(str(owner), sent) for owner, sent in take_turns(waiting)]
+    return [*take_turns(waiting)]
 
 
 def take_all(
@@ -120,7 +109,7 @@ def why_waiting(league: League, sent: Sent, settled: float = _SETTLED) -> str:
     inbox, taken = league.folder / INBOX, league.folder / TAKEN
     try:
         league.desk.check_right(sent.name, sent.owner)
-    except TooMany as error:
+    except NotNow as error:
         return str(error)
     except Refused:
         pass  # the refusal is recorded with its reason for the owner
@@ -147,36 +136,23 @@ def _submit(
         except OSError as error:
             tell(f"{escape(str(sent.place))}: cannot be taken: {error.strerror or error}")
             return False
-    bot, since = as_file(place), sent.since
-    try:
-        with closing(Ledger(league.folder / NAME)) as ledger:
-            desk = replace(league.desk, ledger=ledger)
-            version = desk.submit(bot, sent.name, sent.owner, working, since=since, resent=True)
-        answer = f"accepted: {version.title}, by {version.owner}"
-    except Unchanged as error:  # for example, a whole folder was copied again
-        answer = f"left out: {sent.title}: {error}"
-    except Refused as error:
-        answer = f"refused: {sent.title}: {error}"
-    except TooMany:
-        return True  # it stays until tomorrow
-    except InputError as error:
-        _refuse_name(league, sent, str(error))
-        answer = f"refused: {sent.title}: {error}"
+    with closing(Ledger(league.folder / NAME)) as ledger:
+        desk = replace(league.desk, ledger=ledger)
+        try:
+            version = desk.submit(as_file(place), sent.name, sent.owner, working)
+            answer = f"accepted: {version.title}, by {version.owner}"
+        except Unchanged as error:  # a whole folder was copied again, or a process was killed
+            answer = f"left out: {sent.title}: {error}"
+        except NotNow:
+            return True  # it stays until tomorrow
+        except InputError as error:
+            if not isinstance(error, Refused):  # a wrong name
+                with ledger.changing():
+                    ledger.refuse(Refusal(0, sent.title, "", "", str(error), desk.time()))
+            answer = f"refused: {sent.title}: {error}"
     tell(answer)
-    if sent.owner:
-        post.answer(league.folder, place, answer)
-    else:
-        remove_tree(place)
+    remove_tree(place.parent if sent.owner else place)
     return True
-
-
-def _refuse_name(league: League, sent: Sent, why: str) -> None:
-    """Record the refusal of a wrong name, unless a killed process has recorded it."""
-    known = "name = ? AND owner = '' AND at >= ?"
-    if not sent.since or not league.ledger.refusals(known, sent.title, sent.since):
-        at = league.now().isoformat(timespec="seconds")
-        with league.ledger.changing():
-            league.ledger.refuse(Refusal(0, sent.title, "", "", why, at))
 
 
 def _owner_of(league: League, sent: Sent) -> str:
@@ -224,13 +200,13 @@ def name_of(item: Path) -> str:
     return item.stem if is_known else item.name
 
 
-def take_turns(owned: Iterable[tuple[Hashable, _Item]]) -> Iterator[tuple[Hashable, _Item]]:
+def take_turns(owned: Iterable[tuple[str, _Item]]) -> Iterator[tuple[str, _Item]]:
     """Yield the first item of every owner, with the owner, then the second ones, and so on.
 
     >>> [*take_turns([("ann", 1), ("ann", 2), ("ann", 3), ("bob", 1)])]
     [('ann', 1), ('bob', 1), ('ann', 2), ('ann', 3)]
     """
-    of_owner: dict[Hashable, list[_Item]] = {}
+    of_owner: dict[str, list[_Item]] = {}
     for owner, item in owned:
         of_owner.setdefault(owner, []).append(item)
     for turn in range(max(map(len, of_owner.values()), default=0)):
@@ -238,57 +214,48 @@ def take_turns(owned: Iterable[tuple[Hashable, _Item]]) -> Iterator[tuple[Hashab
 
 
 def run_in_turns(
-    owned: Iterable[tuple[Hashable, _Item]],
+    owned: Iterable[tuple[str, _Item]],
     job: Callable[[_Item, Working], object],
     checks: int,
     seconds: float,
 ) -> Iterator[tuple[_Item, Future[object]]]:
-    """Run a job for each item of each owner in turns; yield the item and the result when it ends.
+    """Run a job for each item in this order; yield the item and the result when it ends.
 
     So many `checks` run at a time, of each owner one, in threads; after some `seconds` none begins.
     An owner whose job takes long holds nobody. If the caller stops, the jobs are ended.
     """
     end, stopped = time.monotonic() + seconds, threading.Event()
-    waiting, running = [*take_turns(owned)], dict[Future[object], tuple[Hashable, _Item]]()
+    waiting, running = [*owned], dict[Future[object], tuple[str, _Item]]()
 
     def working(_: str) -> None:
         if stopped.is_set():
             raise ArenaError("the check was stopped")
 
-    try:
-        while waiting or running:
-            busy = {owner for owner, _ in running.values()}
-            is_free = len(running) < checks and time.monotonic() <= end
-            if is_free and (one := next((one for one in waiting if one[0] not in busy), None)):
-                waiting.remove(one)
-                running[_start(job, one[1], working)] = one
-            elif running:
-                wait(running, return_when=FIRST_COMPLETED)
-                for done in [one for one in running if one.done()]:
-                    yield running.pop(done)[1], done
-            else:
-                return
-    finally:
-        stopped.set()
-        for future in running:
-            future.exception()  # waits for its end
-
-
-def _start(
-    job: Callable[[_Item, Working], object], item: _Item, working: Working
-) -> Future[object]:
-    """Return the future result of a job, which a thread of its own runs if there is one."""
-    future: Future[object] = Future()
-
-    def work() -> None:
+    with ThreadPoolExecutor(checks) as pool:
         try:
-            future.set_result(job(item, working))
-        except BaseException as error:  # for the caller's thread
-            future.set_exception(error)
+            while waiting or running:
+                busy = {owner for owner, _ in running.values()}
+                is_free = len(running) < checks and time.monotonic() <= end
+                free = (one for one in waiting if is_free and one[0] not in busy)
+                if one := next(free, None):
+                    waiting.remove(one)
+                    running[_start(pool, job, one[1], working)] = one
+                elif running:
+                    wait(running, return_when=FIRST_COMPLETED)
+                    for done in [one for one in running if one.done()]:
+                        yield running.pop(done)[1], done
+                else:
+                    return
+        finally:
+            stopped.set()
 
+
+def _start(pool: ThreadPoolExecutor, *call: Any) -> Future[object]:
+    """Return the future result of a job, or the error of a machine that has no thread for it."""
     try:
         with blaming_machine("no check can begin"):
-            threading.Thread(target=work).start()
+            return pool.submit(*call)
     except Exhausted as error:
+        future: Future[object] = Future()
         future.set_exception(error)
-    return future
+        return future

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +33,11 @@ from arena.cli.starting import find_venue
 from arena.errors import InputError, counted, not_installed, quote
 
 if TYPE_CHECKING:
-    from arena.addons.league.league import League, RoundResult
-    from arena.addons.league.league_settings import Settings
+    from arena.addons.league.league import League
 
 FOLDER = click.argument("folder", type=PATH)
-_MOST_GAMES = 1_000_000_000
 _MOST_PAIRS = 100_000
-_PORT, _HERE = 8080, "127.0.0.1"
-_WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+_HERE = "127.0.0.1"
 
 
 def open_league(folder: Path) -> closing[League]:
@@ -56,7 +54,7 @@ def league(context: click.Context) -> None:
 
     \b
     Example:
-      arena league new results/friday && arena league play results/friday
+      arena league host results/friday
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -66,12 +64,10 @@ def league(context: click.Context) -> None:
 @FOLDER
 @click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
 @click.option("--once", is_flag=True, help="Take all that was handed in, play a round, and end.")
-@click.option("--port", type=Whole(0, 65_535), help="Of the web page; 0: any.  [default: 8080]")
+@click.option("--port", type=Whole(0, 65_535), default=8080, help="Of the page (8080); 0: any.")
 @click.option("--host", "address", default=_HERE, show_default=True, help="Its IP address.")
 @venue_options("scheduler", "scheduler_file")
-def host(
-    folder: Path, rest: bool, once: bool, port: int | None, address: str, **options: Any
-) -> None:
+def host(folder: Path, rest: bool, once: bool, port: int, address: str, **options: Any) -> None:
     """Host a league: make or open it, take bots, play, write the pages.
 
     It goes on until Ctrl-C, and the same command goes on with it, also after kill -9. Bots are
@@ -84,6 +80,8 @@ def host(
       arena league host results/club --once
     """
     from arena.addons.league.evening import host as go_on
+    from arena.addons.league.league import make_league
+    from arena.addons.league.league_settings import new_settings
     from arena.executors.local import open_executor
     from arena.lanes.signals import exit_on_termination
     from arena.processes import adopt_orphans
@@ -92,7 +90,7 @@ def host(
     adopt_orphans()
     venue = find_venue(options)
     if not folder.exists():
-        _make(folder, {})
+        make_league(folder, new_settings({}))
     with ExitStack() as opened:
         league = opened.enter_context(open_league(folder))
         opened.enter_context(exit_on_termination())
@@ -100,14 +98,13 @@ def host(
         executor = opened.enter_context(open_executor(venue))
 
         def tell(text: str) -> None:
-            say(f"{league.now():%Y-%m-%d %H:%M:%SZ} {text}")
+            say(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ} {text}")
 
         where = "" if once else _serve(opened, folder, port, address)
         tell(f"{folder}: submit {where}in {folder}/inbox/; Ctrl-C stops it")
-        how: dict[str, Any] = {"rests": rest, "checks": venue.workers or count_cores()}
-        how |= {"rounds": 1 if once else None, "whole": once}
+        rounds, checks = 1 if once else None, venue.workers or count_cores()
         try:
-            hosted = go_on(league, executor, tell, **how)
+            hosted = go_on(league, executor, tell, rests=rest, rounds=rounds, checks=checks)
         except KeyboardInterrupt:
             raise click.Abort("the same command goes on with this league") from None
         for line in hosted.lines:
@@ -116,18 +113,17 @@ def host(
         sys.exit(1)
 
 
-def _serve(opened: ExitStack, folder: Path, port: int | None, address: str) -> str:
+def _serve(opened: ExitStack, folder: Path, port: int, address: str) -> str:
     """Serve the web page until the end, and return where; without its libraries say so.
 
     Raises InputError.
     """
-    lacking = [name for module, name in _WEB.items() if importlib.util.find_spec(module) is None]
-    if lacking:
-        say(f"no web page: {not_installed(lacking[0], 'table')}", err=True)
+    if importlib.util.find_spec("starlette") is None:
+        say(f"no web page: {not_installed('starlette', 'table')}", err=True)
         return ""
     from arena.addons.league.web import serving
 
-    url, _ = opened.enter_context(serving(folder, _PORT if port is None else port, address))
+    url, _ = opened.enter_context(serving(folder, port, address))
     if address != _HERE:
         say("warning: without a proxy with TLS, tokens can be read on the way", err=True)
     return f"at {url} or "
@@ -138,7 +134,6 @@ def _serve(opened: ExitStack, folder: Path, port: int | None, address: str) -> s
 @key_option("seed", "drawn, and secret")
 @key_option("lane", "jail")
 @click.option("--panel", metavar="A,B,C", help="The bots of the arena that fix the scale.")
-@click.option("--target", type=float, help="Wanted precision of ratings, in Elo points.")
 @RULES
 @LIMITS
 @json_option
@@ -147,7 +142,6 @@ def new(
     seed: int | None,
     lane: str | None,
     panel: str | None,
-    target: float | None,
     rules: dict[str, Any],
     limits: dict[str, Any],
     as_json: bool,
@@ -162,43 +156,21 @@ def new(
     """
     import msgspec
 
-    from arena.addons.league.league_settings import Settings
+    from arena.addons.league.league import make_league
+    from arena.addons.league.league_settings import Settings, new_settings
     from arena.cli.options import split_bots
 
-    given: dict[str, Any] = {"seed": seed, "lane": lane}
-    given |= {"target": target, "panel": split_bots(panel, "--panel") if panel else None}
+    bots = split_bots(panel, "--panel") if panel else None
+    given: dict[str, Any] = {"seed": seed, "lane": lane, "panel": bots}
     values = {name: value for name, value in given.items() if value is not None}
     values["rules"] = change_rules(rules).changes()
     values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
-    settings = _make(folder, values)
+    settings = new_settings(values)
+    make_league(folder, settings)
     made = f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:"
     lines = [made, f"  arena league host {quote(str(folder))}"]
     data = {"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane}
     print_found(data, lines, as_json=as_json)
-
-
-def _make(folder: Path, values: dict[str, Any]) -> Settings:
-    """Make a league with these settings, which are returned; raises InputError."""
-    from arena.addons.league.league import make_league
-    from arena.addons.league.league_settings import new_settings
-
-    settings = new_settings(values)
-    make_league(folder, settings)
-    return settings
-
-
-def _find_name(bot: str) -> str:
-    """Return the name of a bot's file or folder; raises InputError for any other spec."""
-    from arena.addons.league.inbox import name_of
-    from arena.entries.program import ZIP, is_program
-    from arena.entries.spec import COMMAND, default_label
-
-    if bot.startswith(COMMAND):  # its refusal says what to hand in
-        return default_label(bot, {})
-    path = Path(bot)
-    if path.suffix not in (".py", ZIP) and not path.is_dir() and not is_program(path):
-        raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
-    return name_of(Path(os.path.realpath(path)))
 
 
 @league.command()
@@ -221,10 +193,11 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
     Example:
       arena league submit results/club 'greedy(patience=11)' --name patient
     """
+    from arena.addons.league.inbox import name_of
     from arena.addons.league.submission import Refused
     from arena.processes import adopt_orphans
 
-    name = name or _find_name(bot)
+    name = name or name_of(Path(os.path.realpath(bot)))
     adopt_orphans()
     with open_league(folder) as opened:
         try:
@@ -242,67 +215,6 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
         say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
 
 
-@league.command(cls=Command)
-@FOLDER
-@click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about this many games.")
-@click.option("--seconds", type=float, help="Begin no round after this many seconds.")
-@click.option("--until-precise", is_flag=True, help="Continue until ratings are within the target.")
-@venue_options("scheduler", "scheduler_file")
-@QUIET
-@json_option
-def play(
-    folder: Path,
-    games: int | None,
-    seconds: float | None,
-    until_precise: bool,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Play a round of the league, or more.
-
-    An interrupted round is finished first. Bots submitted meanwhile play, too.
-
-    \b
-    Example:
-      arena league play results/club --until-precise
-    """
-    from arena.addons.league.shown import format_summary, to_document
-    from arena.executors.log import NORMAL, QUIET
-    from arena.processes import adopt_orphans
-    from arena.runs.run import Interrupted
-
-    if sum(one is not None for one in (games, seconds, until_precise or None)) > 1:
-        raise InputError("--games, --seconds and --until-precise: choose one of them")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"--seconds: {seconds:g} is not a number above 0")
-    adopt_orphans()
-    venue = find_venue(options)
-    shown, results = QUIET if quiet or as_json else NORMAL, []
-    how: Any = {"games": games, "seconds": seconds, "until_precise": until_precise}
-    with open_league(folder) as opened:
-        try:
-            for result in opened.play_rounds(venue, shown, **how):
-                results.append(result)
-                if shown == NORMAL:
-                    _report_round(result)
-        except Interrupted:
-            raise click.Abort("the same command goes on with this round") from None
-        played = sum(max(2 * result.pairs, 1) for result in results)
-        document = {"rounds": len(results), "games": played, **to_document(opened)}
-        print_found(document, [] if quiet else format_summary(opened), as_json=as_json)
-
-
-def _report_round(result: RoundResult) -> None:
-    say(f"round {result.number:,}: {2 * result.pairs:,} games")
-    say(
-        *(
-            f"  {name} is suspended: `arena league show` with its name says why"
-            for name in result.suspended
-        )
-    )
-
-
 @league.command()
 @FOLDER
 @click.argument("name", required=False)
@@ -314,29 +226,29 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
 
     The standings are those after the last round. Of NAME it shows versions, ratings and refusals.
     With --why, it shows the decisions that cost its newest version most, as `arena analyse` judges
-    them. The page of the bot shows them, too.
+    them.
 
     \b
     Example:
       arena league show results/club patient --why
     """
-    from arena.addons.league import answer, shown
+    from arena.addons.league import answer, league_site, shown
 
     if why and name is None:
         raise InputError("--why: name a bot, too")
     with open_league(folder) as opened:
         if name is None:
-            data, lines = shown.to_document(opened), [*shown.format_summary(opened)]
+            data, lines = shown.to_document(opened), league_site.format_opening(opened)
         elif not why:
             data = shown.history(opened, name)
-            lines = [*shown.format_history(data)]
+            lines = shown.format_history(data)
         else:
             from arena.processes import adopt_orphans
 
             adopt_orphans()
             data = answer.why(opened, name, find_venue(options), progress=not as_json)
-            lines = [*answer.format_why(data)]
-    print_found(data, lines, as_json=as_json)
+            lines = answer.format_why(data)
+        print_found(data, lines, as_json=as_json)
 
 
 @league.command()
@@ -371,24 +283,27 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
     Example:
       arena league freeze results/club
     """
-    from arena.addons.league import final
+    from arena.addons.league.final import freeze as end_submissions
+    from arena.addons.league.inbox import find_waiting
+    from arena.addons.league.league_tables import ACTIVE
 
     with open_league(folder) as opened:
-        if undo:
-            final.thaw(opened)
-            print_found({"frozen": False}, ["submissions count again"], as_json=as_json)
-            return
-        frozen = final.freeze(opened)
-    print_found({"frozen": True, **frozen._asdict()}, [frozen.sentence], as_json=as_json)
+        end_submissions(opened, undo=undo)
+        until, bots = opened.ledger.frozen(), len(opened.ledger.versions("state = ?", ACTIVE))
+    waiting = len(find_waiting(folder))
+    found = {"frozen": not undo, "until": until, "bots": bots, "waiting": waiting}
+    left = counted(waiting, "submission")
+    said = f"in the final: {counted(bots, 'bot')}; handed in but not counted: {left}"
+    print_found(found, ["submissions count again" if undo else said], as_json=as_json)
 
 
 @league.command(cls=Command)
 @FOLDER
-@click.option("--pairs", type=Whole(1, _MOST_PAIRS), help="Pairs of every two bots.  [default: 20]")
+@click.option("--pairs", type=Whole(1, _MOST_PAIRS), default=20, help="Of every two bots (20).")
 @venue_options("scheduler", "scheduler_file")
 @QUIET
 @json_option
-def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options: Any) -> None:
+def final(folder: Path, pairs: int, quiet: bool, as_json: bool, **options: Any) -> None:
     """Play the final of a frozen league.
 
     All play against all, equally many games. It is a run with its report in FOLDER/finals/. An
@@ -398,7 +313,7 @@ def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options
     Example:
       arena league final results/club --pairs 50
     """
-    from arena.addons.league.final import PAIRS, play_final
+    from arena.addons.league.final import play_final
     from arena.executors.log import NORMAL, QUIET
     from arena.processes import adopt_orphans
     from arena.runs.run import Interrupted, Playing
@@ -407,7 +322,7 @@ def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options
     how = Playing(find_venue(options), shown=QUIET if quiet or as_json else NORMAL)
     with open_league(folder) as opened, opened.playing():
         try:
-            outcome, report = play_final(opened, pairs or PAIRS, how)
+            outcome, report = play_final(opened, pairs, how)
         except Interrupted:
             raise click.Abort("the same command goes on with this final") from None
     found = {"folder": str(report.parent), "report": str(report)}
@@ -438,18 +353,14 @@ def invite(folder: Path, owners: tuple[str, ...], revoke: bool, as_json: bool) -
     given = post.invited(folder)
     for owner in owners:
         check_owner(owner)
-        if owner == "arena":
-            raise InputError("owner 'arena': the bots of the panel are its own")
         if revoke and owner not in given:
             raise InputError(f"owner {owner}: no token was given")
     if revoke:
         for owner in owners:
-            given[owner].unlink(missing_ok=True)
+            (folder / post.TOKENS / owner).unlink(missing_ok=True)
         print_found({"revoked": [*owners]}, [f"{one}: revoked" for one in owners], as_json=as_json)
     elif owners:
         tokens = {owner: post.invite(folder, owner) for owner in owners}
         print_found({"tokens": tokens}, map("  ".join, tokens.items()), as_json=as_json)
     else:
-        since = {owner: post.time_of(path) for owner, path in given.items()}
-        lines = [f"{owner}  since {at}" for owner, at in since.items()]
-        print_found({"invited": since}, lines or ["nobody has a token"], as_json=as_json)
+        print_found({"invited": given}, given or ["nobody has a token"], as_json=as_json)

@@ -16,12 +16,11 @@ from arena.addons.league.league_tables import Version
 from arena.addons.league.sources import SOURCES, as_file, identity_of
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.entries.spec import is_address
-from arena.errors import InputError, Unreachable, naming
+from arena.errors import InputError, naming
 from arena.lanes.faults import count_strikes
 from arena.runs.progress_bar import FirstFault, find_first_faults
 from arena.statistics.counts import BY_RULE, MISSING, ScoreCounts
-from arena.store.counting import HALVES, NOT_PLAYED, TURNED, Counts
+from arena.store.counting import TURNED, Counts
 from arena.store.database import NAME
 from arena.store.manifest import read_tournament
 from arena.store.store import Store
@@ -30,11 +29,8 @@ from arena.store.store import Store
 def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     """Return the entry of a version; raises InputError if its source has changed.
 
-    Its spec is relative to the league's folder, so that a league can be moved. Raises Unreachable
-    for a bot that lives elsewhere and cannot be asked, or is another one now.
+    Its spec is relative to the league's folder, so that a league can be moved.
     """
-    if is_address(version.spec):
-        return _ask_server(version)
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
         spec = f"{version.label}={as_file(folder / version.spec)}"
@@ -49,16 +45,6 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
             f"{version.title}: {where} is not what was submitted; its games would be another bot's"
         )
     return entry
-
-
-def _ask_server(version: Version) -> Entry:
-    try:
-        entry = resolve(version.spec, version.label)
-    except InputError as error:
-        raise Unreachable(f"{version.label}: {error}") from None
-    if identity_of(entry) == version.sha256:
-        return entry
-    raise Unreachable(f"{version.label}: its server has another version: it is to be handed in")
 
 
 class Result(NamedTuple):
@@ -118,15 +104,3 @@ class Games:
                 strikes[self.pairings[pairing][loser]] += worth
         firsts = find_first_faults(self.store, self.tournament, ".")
         return {label: (strikes[label], firsts.get(label)) for label in strikes}
-
-    def halves(self, label: str) -> dict[str, dict[int, int]]:
-        """Return the half points of a version in each pair, by opponent and number of the pair."""
-        found = {}
-        for number, two in enumerate(self.pairings):
-            if label in two:
-                games = self.store.read_pairs(number).whole
-                games = games.where((games.forfeits < NOT_PLAYED).all(axis=1))
-                games = games if two.bot == label else games.turned
-                halves = HALVES[games.games].sum(axis=1).tolist()
-                found[two[two.bot == label]] = dict(zip(games.pair.tolist(), halves, strict=True))
-        return found

@@ -5,8 +5,7 @@ opponent tell little more than some, and a new opponent of known Elo tells much.
 goes to the bot that needs it most, against the opponent that tells most for a second of playing:
 
 1. versions with less than a tenth of the mean number of pairs come first, so that none starves;
-2. then versions whose interval is wider than the target, the widest first;
-3. once all are within the target, versions whose order with a neighbour is least certain.
+2. then the versions with the widest interval.
 
 At last, groups that no game connects get a block each: only bots that games connect have a rating.
 Measured in bench/STUDIES.md, league.
@@ -24,10 +23,9 @@ from arena.addons.league.league_tables import ACTIVE, REPLACED, RatingRow, Versi
 from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.distributions import Floats, expit, normal_below
-from arena.statistics.intervals import Z95
+from arena.statistics.distributions import Floats, expit
 from arena.statistics.letters import give_letters
-from arena.statistics.model import Spread, find_groups
+from arena.statistics.model import find_groups
 from arena.statistics.ratings import ELO, MEAN
 
 BLOCK: Final = 10
@@ -35,14 +33,7 @@ BLOCK: Final = 10
 
 _SHARE: Final = 0.1  # of the mean number of pairs: the least for every version
 _UNKNOWN: Final = 400.0  # Elo points: half the interval of a bot without rating
-_FIRST, _SECOND = 1e9, 1e3  # weights of the three needs, so that they come in order
-
-
-class Rated(NamedTuple):
-    """The ratings of a league's versions, and the spread of results about the Elo."""
-
-    rows: list[RatingRow]
-    spread: Spread
+_FIRST = 1e9  # the weight of the first need
 
 
 def rate(
@@ -50,7 +41,7 @@ def rate(
     pairings: Sequence[tuple[str, str]],
     totals: Sequence[PairTotals],
     now: Collection[str] = (),
-) -> Rated:
+) -> list[RatingRow]:
     """Return the ratings of all versions that played and are connected with the panel.
 
     The mean of the panel is its mean on the ladder. Active versions get group letters; `now` are
@@ -64,10 +55,8 @@ def rate(
     labels = [version.label for version in rated]
     field = Field(pairings, totals, labels, anchors=panel, informed=True, looks=True)
     if not rated:
-        return Rated([], field.fit.spread)
+        return []
     groups, scale, ratings = field.fit.groups, field.scale, field.ratings
-    elo = np.array([ratings[label].value for label in labels])
-    shrunk = _shrink(elo, ELO * scale.errors(field.fit.full_covariance)).tolist()
     letters = _letters(rated, field)
     home = groups[next((n for n, one in enumerate(rated) if one.panel), 0)]
     rows = []
@@ -75,21 +64,9 @@ def rate(
         value, low, high = ratings[one.label][:3]
         ends = None if scale.no_low[place] else low, None if scale.no_high[place] else high
         if groups[place] == home and value is not None:
-            known = one.id, played[one.label], value, *ends, shrunk[place]
+            known = one.id, played[one.label], value, *ends
             rows.append(RatingRow(*known, letters.get(place, ""), one.label in now))
-    return Rated(rows, field.fit.spread)
-
-
-def _shrink(elo: Floats, errors: Floats) -> Floats:
-    """Shrink ratings towards their mean, the more the larger their errors (empirical Bayes).
-
-    The prior is normal, with the mean and the spread of the ratings themselves.
-    Source: Efron and Morris 1973.
-    """
-    weights = 1 / np.maximum(errors**2, 1.0)
-    mean = float(weights @ elo / weights.sum())
-    between = max(1.0, float(np.mean((elo - mean) ** 2 - errors**2)))
-    return np.asarray(mean + between / (between + errors**2) * (elo - mean))
+    return rows
 
 
 def _letters(rated: Sequence[Version], field: Field) -> dict[int, str]:
@@ -122,7 +99,7 @@ class Contender(NamedTuple):
 
 
 def choose_meetings(
-    contenders: Sequence[Contender], pairs: Floats, budget: int, target: float
+    contenders: Sequence[Contender], pairs: Floats, budget: int
 ) -> dict[tuple[int, int], int]:
     """Return the number of pairs of each meeting in a round, by the contenders' numbers.
 
@@ -131,7 +108,7 @@ def choose_meetings(
 
     >>> known, new = Contender(1500, 9, 0.1, 1000), Contender(1500, np.inf, 0.1, 1000)
     >>> played = np.full((3, 3), 500.0); played[2] = played[:, 2] = 0
-    >>> choose_meetings([known, known, new], played, 40, 15.0)
+    >>> choose_meetings([known, known, new], played, 40)
     {(0, 2): 20, (1, 2): 20}
     """
     elo, half, cost, left = np.array(contenders, dtype=float).reshape(-1, 4).T
@@ -139,13 +116,12 @@ def choose_meetings(
     unknown, half = ~np.isfinite(half), np.minimum(half, _UNKNOWN)
     share = expit((elo[:, None] - elo) / ELO)
     tells = share * (1 - share) / (cost[:, None] + cost)
-    before, doubt = pairs.sum(axis=1) + BLOCK / 2, _doubt_of_ranks(elo, half)
+    before = pairs.sum(axis=1) + BLOCK / 2
     least = _SHARE * pairs.sum() / max(1, len(elo))
     for _ in range(max(1, budget // BLOCK)):
         own, may = pairs.sum(axis=1), left >= BLOCK
         now = half * np.sqrt(before / (own + BLOCK / 2))  # when the blocks so far are played
-        need = np.where(now > target, _SECOND * now, doubt * now / target)
-        need = np.where(may, need + _FIRST * (own < least), -1.0)
+        need = np.where(may, now + _FIRST * (own < least), -1.0)
         bot = int(need.argmax())
         worth = tells[bot] / (BLOCK + pairs[bot]) ** 2 * (1 + need / max(need[bot], _SHARE))
         worth = np.where(unknown & unknown[bot], _SHARE * worth, worth)
@@ -173,15 +149,3 @@ def _find_bridges(contenders: Sequence[Contender], pairs: Floats) -> Iterator[tu
             heads.setdefault(int(groups[bot]), bot)
     ordered = [*heads.values()]
     yield from ((min(ordered[0], other), max(ordered[0], other)) for other in ordered[1:])
-
-
-def _doubt_of_ranks(elo: Floats, half: Floats) -> Floats:
-    """Return, for each bot, the largest probability that it and a neighbour are misordered."""
-    doubt = np.zeros(len(elo))
-    order = np.argsort(-elo, kind="stable")
-    upper, lower = order[:-1], order[1:]
-    errors = np.maximum(np.hypot(half[upper], half[lower]) / Z95, 1e-9)
-    wrong = normal_below((elo[lower] - elo[upper]) / errors)
-    for side in (upper, lower):
-        doubt[side] = np.maximum(doubt[side], wrong)
-    return doubt

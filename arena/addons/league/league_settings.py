@@ -26,7 +26,6 @@ from arena.tournament.config_keys import (
     converted,
     told,
 )
-from arena.tournament.versions import engine_sha256
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules
 from engine.errors import RulesError
@@ -34,8 +33,6 @@ from engine.errors import RulesError
 NAME: Final = "league.yaml"
 PANEL: Final = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing")
 """The default panel of a league: fast bots of known Elo."""
-
-_FIXED: Final = ("seed", "rules", "lane", "limits", "max_faults", "panel")
 
 RoundPairs = Annotated[int, Meta(ge=10, le=1_000_000)]
 ADay = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -51,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: Annotated[Seed, told("seed")] = 0
     rules: Annotated[dict[str, Any], told("rules")] = {}
     lane: Annotated[Here, told("lane")] = "jail"
-    limits: Annotated[Limits, told("limits")] = Limits(decision=2.0, latency=0.0)
+    limits: Annotated[Limits, told("limits")] = Limits(decision=2.0)
     panel: Annotated[
         tuple[str, ...],
         Meta(min_length=1, max_length=100, description="Bots of the arena that fix the scale."),
@@ -73,46 +70,27 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 10
     check_seconds: Annotated[
         CheckSeconds, Meta(description="Seconds of processor time of a bot in its check.")
-    ] = 600.0
+    ] = 60.0
 
     def game_rules(self) -> Rules:
         """Return the rules with the league's changes; raises RulesError."""
         return Rules.from_changes(self.rules)
 
-    def fixed(self) -> dict[str, Any]:
-        """Return the settings that cannot change after the first game, as plain data.
-
-        They determine the games that are played; the hash of the engine's source is among them.
-        """
-        kept: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in _FIXED})
-        return kept | {"engine": engine_sha256()}
-
 
 _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}
 _CHOICES: Final = {"lane": HERE}
 
-_SHOWN: Final = {*_FIXED, "round_pairs", "target", "a_day"}  # also if they are the defaults
 _HEAD: Final = """\
-# A league of bots; what is left out has its default (in the reference: keys of configs).
+# A league of bots; the reference says what each key means (keys of configs).
 # seed, rules, lane, limits, max_faults and panel decide its games: they stay as they are.
 # The seed is secret: a bot that knows it can compute the deals.
 """
 
 
-def draw_seed() -> int:
-    """Draw a secret seed: a bot that knew it could compute the deals."""
-    return secrets.randbelow(MOST_SEED + 1)
-
-
 def write_settings(folder: Path, settings: Settings) -> None:
     """Write the file of a new league; raises InputError if it cannot be written."""
-    values, usual = msgspec.to_builtins(settings), msgspec.to_builtins(Settings())
-    values["limits"] = settings.limits.changes()
-    lines = [
-        f"{name}: {json.dumps(value)}\n"
-        for name, value in values.items()
-        if name in _SHOWN or value != usual[name]
-    ]
+    values = msgspec.to_builtins(settings) | {"limits": settings.limits.changes()}
+    lines = [f"{name}: {json.dumps(value)}\n" for name, value in values.items()]
     write_text(folder / NAME, _HEAD + "".join(lines))
 
 
@@ -131,13 +109,12 @@ def read_settings(folder: Path) -> Settings:
         raise InputError(f"{path}: {error}") from None
 
 
-CHECK_SECONDS: Final = 60.0
-"""Seconds for a check in a new league; one of before goes on with the default of the key."""
-
-
 def new_settings(data: Mapping[str, Any]) -> Settings:
-    """Convert plain data to the settings of a new league; raises InputError."""
-    return check_settings({"seed": draw_seed(), "check_seconds": CHECK_SECONDS, **data})
+    """Convert plain data to the settings of a new league, by default with a secret seed.
+
+    Raises InputError.
+    """
+    return check_settings({"seed": secrets.randbelow(MOST_SEED + 1), **data})
 
 
 def check_settings(data: Any) -> Settings:

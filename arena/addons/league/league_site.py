@@ -5,12 +5,10 @@ No page contains the source or the output of a bot.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from datetime import datetime, timedelta
-from itertools import groupby, pairwise
-from operator import itemgetter
+from datetime import timedelta
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,18 +16,11 @@ from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED
 from arena.addons.league.post import TOKENS
-from arena.addons.league.shown import (
-    Standing,
-    are_apart,
-    describe_spread,
-    panel_names,
-    standings,
-    table,
-)
-from arena.errors import counted, name_some
-from arena.reports.blocks import Block, Report, Section, Table, Text
+from arena.addons.league.shown import Standing, are_apart, standings, table
+from arena.errors import counted, name_some, wrapped
+from arena.reports.blocks import Report, Section, Table, Text
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, MOST_RUNGS, Forfeiting, Lately, Opening, lay_out
+from arena.reports.ladder import ENDINGS, MOST_RUNGS, Forfeiting, Opening, lay_out
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
@@ -40,13 +31,10 @@ SITE: Final = "site"
 """The folder of the pages, in the league's folder."""
 
 _DAY: Final = timedelta(days=1)
-_MOST_NEWS = 20
-_MOST_ROUNDS = 50  # of a course
-_LEAST_SPAN = 100.0  # Elo points from the bottom of a course to its top, where none moved more
-_EDGE = 10.0  # percent of a course's width and height that stay free
+_MOST_REFUSED = 20
 _LEAST = 2  # bots in an order
 
-_EVENTS: Final = (Column("at", "When (UTC)", "code"), Column("text", "What"))
+_REFUSED: Final = (Column("at", "When (UTC)", "code"), Column("bot", "Bot"), Column("why", "Why"))
 
 
 def write_pages(folder: Path) -> Path:
@@ -62,10 +50,10 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
     """
     folder = league.folder / SITE
     found = standings(league)
-    everybody = dict.fromkeys(version.name for version in league.ledger.versions())
-    pages = {name: folder / "bots" / f"{name}.html" for name in everybody}
-    missing = [name for name, page in pages.items() if not page.is_file()]  # after a kill
-    for name in sorted({*(everybody if names is None else names), *missing}):
+    pages = {one.name: folder / "bots" / f"{one.name}.html" for one in league.ledger.versions()}
+    missing = {name for name, page in pages.items() if not page.is_file()}  # after a kill
+    changed = missing | {*(pages if names is None else names)}
+    for name in sorted(changed & pages.keys()):
         write_text(pages[name], to_html(bot_report(league, name, found)))
     replace_rows(folder / LEAGUE.file, *table(league, found))
     index = folder / "index.html"
@@ -75,13 +63,13 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
 
 def _index(league: League, found: Sequence[Standing]) -> Report:
     """Return the index page: the standings, what has happened, and how to read it."""
-    opening = _open(league, found)
+    opening = make_opening(league, found)
     rows = [tuple(getattr(one, column.name) for column in LEAGUE.shown) for one in found]
     links = [_link(one) for one in found]
     figures = Table("standings", "Standings", LEAGUE.shown, rows, links)
     sections = [
         Section("standings", "All figures", [figures]),
-        Section("news", "Since yesterday", [*_news(league)]),
+        *_list_refused(league),
         Section("how", "How to read this", [Text(_HOW)]),
     ]
     labels = [one.bot for one in found]
@@ -110,7 +98,7 @@ def say_standings(found: Sequence[Standing]) -> str:
 
     >>> from arena.addons.league.shown import Standing
     >>> rows = [(1, "ann", "a"), (2, "bob", "ab"), (3, "cid", "b")]
-    >>> said = [Standing(n, bot, 1, "x", 1, 0, 2, 1, 9, of, "active", "") for n, bot, of in rows]
+    >>> said = [Standing(n, bot, 1, "x", 1, 0, 2, 9, of, "active", "") for n, bot, of in rows]
     >>> say_standings(said)
     'ann is first, but not told apart from bob.'
     """
@@ -124,25 +112,27 @@ def say_standings(found: Sequence[Standing]) -> str:
     return say_order([one.bot for one in rated], word, ahead)
 
 
-def _open(league: League, found: Sequence[Standing]) -> Opening:
+def make_opening(league: League, found: Sequence[Standing]) -> Opening:
     """Return the first screen: a sentence, a row for each bot with a rank, and the scale."""
     rated = [one for one in found if one.rank]
-    last = rated[:MOST_RUNGS][-1:]
-    shown = [one for one in found if one.elo is not None and one.state == ACTIVE]
-    shown = [one for one in shown if not (one.rank and last and one.rank > (last[0].rank or 0))]
+    placed = [one for one in found if one.elo is not None and one.state == ACTIVE]
+    shown = placed[:MOST_RUNGS]
     waiting = [one.bot for one in found if one.state == ACTIVE and one.elo is None]
     extent = f"{_name(league)} \u00b7 {counted(len(rated), 'bot')} \u00b7 round {league.number:,}"
     more = [f"In the next rounds plays {name_some(waiting)}."] if waiting else []
+    precise = "are" if league.is_precise() else "are not yet all"
+    target = f"{league.settings.target:g} Elo"
+    more.append(f"This is after round {league.number:,}; ratings {precise} within {target}.")
     is_web = (league.folder / TOKENS).is_dir()
     return Opening(
         extent,
         say_standings(found),
-        [*more, *describe_spread(league)],
+        more,
         lay_out(
-            _rows(league, shown),
+            [*_rows(league, shown)],
             dict(_find_verdicts(shown)),
             [_link(one) for one in shown],
-            len(rated) - sum(bool(one.rank) for one in shown),
+            len(placed) - len(shown),
             of_league=True,
         ),
         [
@@ -153,6 +143,13 @@ def _open(league: League, found: Sequence[Standing]) -> Opening:
         task="Hand in a bot" if is_web else "",
         link="../" if is_web else "",
     )
+
+
+def format_opening(league: League) -> Iterator[str]:
+    """Yield the first screen and what is said with it for a terminal of 80 columns."""
+    opening = make_opening(league, standings(league))
+    yield from (f"{line.text}{line.bar}".rstrip() for line in opening.lines())
+    yield from chain.from_iterable(map(wrapped, opening.more))
 
 
 def _find_verdicts(shown: Sequence[Standing]) -> Iterator[tuple[tuple[str, str], str]]:
@@ -170,56 +167,26 @@ def _find_verdicts(shown: Sequence[Standing]) -> Iterator[tuple[tuple[str, str],
             yield (one.bot, two.bot), word
 
 
-def _rows(league: League, shown: Sequence[Standing]) -> list[dict[str, Any]]:
-    """Return the rows of the ladder: a bot's rating, how its games ended, and its course."""
-    versions = {version.name: version for version in league.ledger.versions()}
-    results, courses = league.games.results, _courses(league)
-    rows = []
+def _rows(league: League, shown: Sequence[Standing]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the ladder: a bot's rating, and how its games ended."""
+    labels = {version.name: version.label for version in league.ledger.versions()}
     for one in shown:
-        version = versions[one.bot]
-        own = [one.endings for one in results.get(version.label, ())] or [[0] * MISSING]
-        games = [sum(column) for column in zip(*own, strict=True)]
-        won, drawn, total = sum(games[::RESULTS]), sum(games[2::RESULTS]), max(1, sum(games))
+        results = league.games.results.get(labels[one.bot], ())
+        endings = [result.endings for result in results] or [[0] * MISSING]
+        games = [sum(column) for column in zip(*endings, strict=True)]
+        won, drawn, total = sum(games[::RESULTS]), sum(games[2::RESULTS]), sum(games)
         row: dict[str, Any] = {**one._asdict(), "games": total, "draws": drawn}
         for kind, (_, wins, losses) in ENDINGS.items():
             place = RESULTS * WIN_TYPES.index(kind)
             row |= {wins: games[place], losses: games[place + 1]}
-        when = datetime.fromisoformat(version.at)
-        at = "new" if league.now() - when < _DAY else f"{when.day} {when:%b}"
-        row["score"] = (won + drawn / 2) / total
-        row["lately"] = Lately(row["city_wins"] / total, at, *courses.get(one.bot, ()))
-        rows.append(row)
-    return rows
+        yield row | {"score": (won + drawn / 2) / max(1, total)}
 
 
-def _courses(league: League) -> Mapping[str, tuple[list[str], tuple[float, float]]]:
-    """Return the lines of each name's ratings, and where the last one ends.
-
-    All have one scale of Elo, and the middle of each is in the middle of its height.
-    """
-    first = max(1, league.number - _MOST_ROUNDS)
-    width = max(1, league.number - first)
-    newest = {(row[0], row[2]): row for row in league.ledger.courses(first)}  # of each round
-    courses = {name: [*rows] for name, rows in groupby(newest.values(), key=itemgetter(0))}
-    elos = {name: [row[3] for row in rows] for name, rows in courses.items()}
-    span = max([_LEAST_SPAN, *(max(of_one) - min(of_one) for of_one in elos.values())])
-    found = {}
-    for name, rows in courses.items():
-        middle = (min(elos[name]) + max(elos[name])) / 2
-        lines: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
-        for _, number, played, elo in rows:
-            x = _EDGE + (100 - 2 * _EDGE) * (played - first) / width
-            y = 50 - (100 - 2 * _EDGE) * (elo - middle) / span
-            lines[number].append((round(x, 1), round(y, 1)))
-        texts = [" ".join(f"{x},{y}" for x, y in points) for points in lines.values()]
-        found[name] = texts, lines[rows[-1][1]][-1]
-    return found
-
-
-def _news(league: League) -> Iterator[Block]:
-    """Yield what has happened in the last day."""
-    since = (league.now() - _DAY).isoformat(timespec="seconds")
-    panel = {*panel_names(league.ledger).values()}
-    events = [one for one in league.ledger.events(since, _MOST_NEWS) if one.name not in panel]
-    rows = [(event.at[:16].replace("T", " "), event.text) for event in events]
-    yield Table("news", "What happened", _EVENTS, rows) if rows else Text(["Nothing happened."])
+def _list_refused(league: League) -> Iterator[Section]:
+    """Yield a section with what was refused in the last day, in words of the arena, if anything."""
+    since = (league.desk.now() - _DAY).isoformat(timespec="seconds")
+    refused = league.ledger.refusals("owner <> '' AND at >= ?", since)[-_MOST_REFUSED:]
+    rows = [(one.at[:16].replace("T", " "), one.name, one.public) for one in reversed(refused)]
+    if rows:
+        title = "Refused since yesterday"
+        yield Section("refused", title, [Table("refused", title, _REFUSED, rows)])

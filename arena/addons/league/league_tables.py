@@ -1,28 +1,24 @@
-"""The tables of league.sqlite, and their rows: versions of bots, refusals, events, ratings.
+"""The tables of league.sqlite, and their rows: versions of bots, refusals, ratings.
 
 And what may stand in them: names of bots and of owners.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Final, NamedTuple
 
-from arena.errors import InputError
+from arena.errors import InputError, cut
 from arena.tournament.tournament import VERSION
 
 ACTIVE: Final = "active"
 REPLACED: Final = "replaced"
 WITHDRAWN: Final = "withdrawn"
 SUSPENDED: Final = "suspended"
-PAUSED: Final = "paused: "
-"""What the reason of a suspended bot begins with whose server could not be asked."""
 
 SCHEMA: Final = """
 CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE names (
-    alike TEXT PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL
-) WITHOUT ROWID;
 CREATE TABLE versions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL,
     spec TEXT NOT NULL, sha256 TEXT NOT NULL, cost REAL NOT NULL,
@@ -33,18 +29,12 @@ CREATE TABLE refusals (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL, sha256 TEXT NOT NULL,
     why TEXT NOT NULL, at TEXT NOT NULL, public TEXT NOT NULL
 );
-CREATE TABLE rounds (
-    number INTEGER PRIMARY KEY, at TEXT NOT NULL,
-    spread REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, measured INTEGER NOT NULL
-);
+CREATE TABLE rounds (number INTEGER PRIMARY KEY, at TEXT NOT NULL);
 CREATE TABLE ratings (
     round INTEGER NOT NULL, version INTEGER NOT NULL, pairs INTEGER NOT NULL,
-    elo REAL NOT NULL, low REAL, high REAL, shrunk REAL NOT NULL, letters TEXT NOT NULL,
+    elo REAL NOT NULL, low REAL, high REAL, letters TEXT NOT NULL,
     played INTEGER NOT NULL, PRIMARY KEY (round, version)
 ) WITHOUT ROWID;
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL
-);
 CREATE INDEX versions_owner ON versions (owner, at);
 CREATE INDEX versions_sha256 ON versions (sha256);
 CREATE INDEX versions_state ON versions (state);
@@ -52,7 +42,8 @@ CREATE INDEX refusals_name ON refusals (name);
 CREATE INDEX refusals_owner ON refusals (owner, at);
 CREATE INDEX ratings_version ON ratings (version)
 """
-"""The tables; `rounds` has those that were played and rated, with the spread of their results."""
+"""The tables; `rounds` has those that were played and rated, `fixed` the arena that began it and,
+once it is frozen, since when."""
 
 _ALIKE: Final = str.maketrans("10i", "lol")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -94,11 +85,6 @@ class Version(NamedTuple):
         return self.state == ACTIVE
 
     @property
-    def is_paused(self) -> bool:
-        """Whether it plays again as soon as its server can be asked."""
-        return self.state == SUSPENDED and self.why.startswith(PAUSED)
-
-    @property
     def label(self) -> str:
         """Its label in the run: deals depend on the name and not on the number."""
         return self.name if self.number == 1 else f"{self.name}{VERSION}{self.number}"
@@ -121,20 +107,10 @@ class Refusal(NamedTuple):
     public: str = ""
 
 
-class Event(NamedTuple):
-    """An event of a name, described for the public."""
-
-    id: int
-    at: str
-    name: str
-    text: str
-
-
 class RatingRow(NamedTuple):
     """A version's rating after a round; `low` or `high` is None if the interval is unbounded.
 
-    `shrunk` is the Elo shrunk towards the mean of all, the more the fewer its games. `played` is
-    whether the version played in this round.
+    `played` is whether the version played in this round.
     """
 
     version: int
@@ -142,15 +118,18 @@ class RatingRow(NamedTuple):
     elo: float
     low: float | None
     high: float | None
-    shrunk: float
     letters: str
     played: bool
 
     def rounded(self) -> RatingRow:
         """Return the row rounded to tenths of Elo points, as every page and list shows it."""
         low, high = (None if end is None else round(end, 1) for end in (self.low, self.high))
-        elo, shrunk = round(self.elo, 1), round(self.shrunk, 1)
-        return self._replace(elo=elo, low=low, high=high, shrunk=shrunk)
+        return self._replace(elo=round(self.elo, 1), low=low, high=high)
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval, inf where it has no end."""
+        return math.inf if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def check_owner(owner: str) -> None:
@@ -175,8 +154,7 @@ def check_name(name: str) -> None:
         why = "1 to 40 characters, the first a letter or a digit, the last no ."
     else:
         return
-    shown = name if len(name) <= 60 else f"{name[:60]}..."
-    raise InputError(f"name {shown!r}: {why}")
+    raise InputError(f"name {cut(name, 60)!r}: {why}")
 
 
 def write_time(at: str) -> str:

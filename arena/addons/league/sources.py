@@ -19,7 +19,7 @@ from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.program import BUILT, MANIFEST, ZIP, is_program
 from arena.entries.resolve import installed, read_archived, resolve
-from arena.entries.spec import is_address, parse
+from arena.entries.spec import parse
 from arena.errors import ArenaError, InputError, naming
 
 SOURCES: Final = "bots"
@@ -44,9 +44,6 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     spec = parse(bot)
     if spec.target in {name for name, _ in installed()}:
         return Taken(bot, identity_of(resolve(bot)))
-    if is_address(spec.target):
-        entry = resolve(bot)
-        return Taken(entry.spec, identity_of(entry))
     path = Path(os.path.expanduser(spec.target))
     if spec.params:
         raise InputError(f"bot {bot!r}: write its parameters into the file")
@@ -54,7 +51,6 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{_ending_of(content)}"
     kept = folder / name
     try:
-        kept.parent.mkdir(exist_ok=True)
         if not kept.is_file():
             with replacing(kept) as part:
                 part.write_bytes(content)

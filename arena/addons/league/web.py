@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ from arena.addons.league.inbox import find_queue
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import read_settings
 from arena.addons.league.league_site import SITE
-from arena.addons.league.submission import TooMany
+from arena.addons.league.submission import NotNow
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
 from arena.replays.html_page import STYLE, render, static
@@ -103,20 +102,22 @@ class Web:
         return response
 
     def _uploads(self, owner: str) -> list[dict[str, Any]]:
-        """Return what an owner has handed in here: what waits, then what has its answer."""
+        """Return what an owner has handed in: what waits here, then what has its answer."""
         with closing(League(self.folder)) as league:
             queue = [sent for _, sent in find_queue(league)]
-        waiting = [
-            (post.receipt_of(sent.place), sent.since, place, sent.name)
-            for place, sent in enumerate(queue, 1)
-            if sent.owner == owner
+            versions = league.ledger.versions("owner = ?", owner)
+            refusals = league.ledger.refusals("owner = ?", owner)
+        accepted = [(one.at, one.name, f"accepted: {one.title}") for one in versions]
+        refused = [(one.at, one.name, f"refused: {one.name}: {one.why}") for one in refusals]
+        answers = sorted([*accepted, *refused], reverse=True)[:_MOST_SHOWN]
+        return [
+            *(
+                {"bot": sent.name, "place": n}
+                for n, sent in enumerate(queue, 1)
+                if sent.owner == owner
+            ),
+            *({"bot": bot, "place": None, "at": at, "answer": text} for at, bot, text in answers),
         ]
-        answered = [
-            (receipt, at, None, text)
-            for receipt, at, text in islice(post.answers_of(self.folder, owner), _MOST_SHOWN)
-        ]
-        columns = "receipt", "at", "place", "answer"
-        return [dict(zip(columns, row, strict=True)) for row in (*waiting, *answered)]
 
     def _show(self, status: int = 200, **data: Any) -> Response:
         has_pages = (self.folder / SITE / "index.html").is_file()
@@ -137,7 +138,7 @@ class Web:
         return response
 
     async def hand_in(self, request: Request) -> Response:
-        """Receive a file or a zip, and send its receipt."""
+        """Receive a file or a zip."""
         owner = self._admit(request)
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most:
@@ -150,19 +151,19 @@ class Web:
             content = await file.read()
         if not content:
             raise InputError("the file: it is empty")
-        receipt = await run_in_threadpool(self._receive, owner, name, ending, content)
+        await run_in_threadpool(self._receive, owner, name, ending, content)
         if _wants_data(request):
-            return JSONResponse({"receipt": receipt, "bot": name}, 202)
+            return JSONResponse({"bot": name}, 202)
         return RedirectResponse("./", 303)
 
-    def _receive(self, owner: str, name: str, ending: str, content: bytes) -> str:
-        """Keep an upload, and return its receipt; raises InputError and post.Full."""
+    def _receive(self, owner: str, name: str, ending: str, content: bytes) -> None:
+        """Keep an upload; raises InputError and ArenaError."""
         with closing(League(self.folder)) as league:
             league.desk.check_right(name, owner)
         waiting = sum(one == owner for one, _ in post.find_uploads(self.folder))
         if waiting >= self.settings.a_day:
-            raise TooMany(f"{waiting} of your uploads wait, as many as you have in a day")
-        return post.receive(self.folder, owner, f"{name}{ending}", content)
+            raise NotNow(f"{waiting} of your uploads wait, as many as you have in a day")
+        post.receive(self.folder, owner, f"{name}{ending}", content)
 
     async def style(self, _request: Request) -> Response:
         """Send the style of the pages."""
@@ -187,8 +188,8 @@ class Web:
         status, headers, why = 400, None, escape(str(error))
         if isinstance(error, HTTPException):
             status, headers, why = error.status_code, error.headers, error.detail
-        elif isinstance(error, TooMany | post.Full):
-            status = 429 if isinstance(error, TooMany) else 503
+        elif isinstance(error, NotNow):
+            status = 429
         elif not isinstance(error, InputError):
             print(f"error: {why}", file=sys.stderr, flush=True)  # it names files of this machine
             status, why = 503, "the league cannot be used now; try again in a minute"

@@ -153,7 +153,7 @@ class Client:
     def hand_in(
         self, token: Mapping[str, str], file: str, content: bytes, name: str = ""
     ) -> tuple[int, Any]:
-        """Hand in a file; return the status, and the receipt or the error."""
+        """Hand in a file; return the status, and the bot's name or the error."""
         answer, data = self.send("POST", "/hand-in", {**token, **KIND}, form(file, content, name))
         return answer.status, json.loads(data)
 

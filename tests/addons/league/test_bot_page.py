@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,24 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.addons.league.answer import format_why, kept_why, why
-from arena.addons.league.bot_page import Against, bot_report
+from arena.addons.league.answer import format_why, why
+from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_games import Result
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
-from arena.addons.league.shown import (
-    Standing,
-    find_change,
-    standings,
-    surely_beats,
-    table,
-)
+from arena.addons.league.shown import Standing, standings, surely_beats, table
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
 from arena.reports.blocks import Replays, Report, Section, Text
 from arena.reports.drawing import Lines
-from arena.reports.html import to_html
 from arena.runs.progress_bar import FirstFault
 from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import expit
@@ -50,9 +42,9 @@ ENDINGS = (6, 0, 0, 30, 20, 0, 10, 3, 0, 0, 0, 10, 1, 40, 0)
 """Games won, lost and drawn by City, by points, by tie-break, by a draw and by forfeit."""
 
 RATINGS = {
-    2: RatingRow(2, 60, 1500.0, 1470.0, 1530.0, 1490.0, "a", played=True),
-    10: RatingRow(10, 60, 1400.0, 1370.0, 1430.0, 1400.0, "b", played=True),
-    11: RatingRow(11, 60, 1700.0, None, 1730.0, 1650.0, "", played=True),
+    2: RatingRow(2, 60, 1500.0, 1470.0, 1530.0, "a", played=True),
+    10: RatingRow(10, 60, 1400.0, 1370.0, 1430.0, "b", played=True),
+    11: RatingRow(11, 60, 1700.0, None, 1730.0, "", played=True),
 }
 RESULTS = [
     Result("weak", (0, 0, 10, 0, 30), ENDINGS),
@@ -63,9 +55,6 @@ RESULTS = [
 class Books:
     """Stands in for a ledger."""
 
-    def __init__(self, spread: Any = (38.0, 30.0, 50.0, True)) -> None:
-        self._spread = spread
-
     def versions(self, *_: object) -> list[Version]:
         return [OLD, NEW, WEAK, STRONG]
 
@@ -74,9 +63,6 @@ class Books:
 
     def rating_history(self, number: int) -> list[tuple[int, RatingRow]]:
         return [(1, RATINGS[2]._replace(elo=1480.04, pairs=30)), (2, RATINGS[2])][: 2 * number - 2]
-
-    def spread(self, _: int) -> Any:
-        return self._spread
 
 
 def league(**changes: Any) -> Any:
@@ -89,7 +75,6 @@ def league(**changes: Any) -> Any:
             faults={"mine": (2, first)},
             tournament=None,
             store=None,
-            halves=lambda _: {},
         ),
         settings=settings(**changes),
         folder=Path("/nowhere"),
@@ -112,19 +97,12 @@ def advice(report: Report) -> str:
     return " ".join(text.paragraphs)
 
 
-@pytest.mark.parametrize(("pairs", "errors"), [(50, -4.0), (200, -8.0), (0, 0.0)])
-def test_a_result_is_beyond_the_elo_by_errors_of_its_pairs(pairs: int, errors: float) -> None:
-    """One pair has a standard error of about the square root of 1/8."""
-    assert Against(WEAK, pairs, 0.3, 0.5).beyond == pytest.approx(errors)
-
-
 def test_the_worst_opponent_is_named_with_its_numbers() -> None:
     """None of 20 pairs where 24 % was to be expected is 3.04 errors; of 10 pairs 2.1 are luck."""
     wide, narrow = league(target=40), league(target=10)
     said = advice(bot_report(wide, "mine", []))
-    assert said.startswith(
+    assert said == (
         "It does worst against strong 1, for its Elo: 0 % in 20 pairs, and 24 % was to be expected."
-        " By City it has won 5 % of its games, and lost 0 %; by points it has won 25 % of its games"
     )
     assert advice(bot_report(narrow, "mine", [])).startswith("Its rating is not sure yet")
     wide.games.results = {"mine@2": [RESULTS[0], Result("strong", (10, 0, 0, 0, 0), (0,) * 15)]}
@@ -143,8 +121,8 @@ def test_the_course_has_a_line_for_each_version_and_faults_say_what_to_do() -> N
     assert [list(one.points) for one in chart.series] == [[], [(1, 1480.0), (2, 1500.0)]]
     (text,) = section(report, "faults").blocks
     assert isinstance(text, Text)
-    assert text.paragraphs[0].startswith(
-        "Version 1 had 2 faults; the first: no answer in time (timeout) at ply 7 of a/b/0/1. Make"
+    assert text.paragraphs[0] == (
+        "Version 1 had 2 faults; the first: no answer in time (timeout) at ply 7 of a/b/0/1."
     )
 
 
@@ -165,30 +143,8 @@ def test_a_game_is_drawn_from_the_side_of_the_bot(tmp_path: Path) -> None:
 
 def standing(**changes: Any) -> Standing:
     """Return the standing of the bot."""
-    numbers = (1500.0, 1470.0, 1530.0, 1490.0, 1260, "a", "active", "")
+    numbers = (1500.0, 1470.0, 1530.0, 1260, "a", "active", "")
     return Standing(3, "mine", 2, "Ann", *numbers)._replace(**changes)
-
-
-def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:
-    """Each opponent weighs the same; below a number of common pairs nothing is said."""
-    halves = {
-        "mine@2": {
-            "weak": dict(enumerate(10 * [2] + 30 * [4])),
-            "strong": dict.fromkeys(range(20), 0),
-        },
-        "mine": {"weak": dict.fromkeys(range(40), 1), "strong": dict.fromkeys(range(0, 20, 2), 2)},
-    }
-    games: Any = SimpleNamespace(halves=lambda label: halves[label])
-    change = find_change(games, NEW, OLD)
-    assert change is not None
-    assert (change.pairs, change.opponents) == (50, 2)
-    weak, strong = (10 * 2 + 30 * 4) / 40 / 4 - 0.25, 0.0 - 0.5
-    assert change.estimate.value == pytest.approx((weak + strong) / 2)
-    del halves["mine"]["weak"]
-    least = find_change(games, NEW, OLD)
-    assert (least and least.pairs) == 10
-    del halves["mine"]["strong"][0]
-    assert find_change(games, NEW, OLD) is None
 
 
 VENUE = Venue(workers=1)
@@ -209,24 +165,11 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
         yield league
 
 
-@pytest.mark.slow
-def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) -> None:
-    """Only the league's owner reads the answers."""
-    found = why(club, "patient", VENUE)
-    assert kept_why(club, "patient") == json.loads(json.dumps(found))
-    assert stat.S_IMODE((club.folder / "why").stat().st_mode) == 0o700
-    page = to_html(bot_report(club, "patient", standings(club)))
-    assert "of the chance to win: played" in page
-    assert found["costly"][0]["game"] in page
-    assert kept_why(club, "greedy") is None
-    assert max(map(len, format_why(found))) <= 110
-
-
 def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> None:
     """Neither those beside it, nor those above it, nor those that are not rated or suspended."""
     rows = ("a", 1, "a"), ("b", 2, "ab"), ("c", 3, "b"), ("new", 4, ""), ("gone", None, "")
     found = [
-        Standing(rank, bot, 1, "x", 9.0 - (rank or 0), None, None, 1.0, 9, group, "active", "")
+        Standing(rank, bot, 1, "x", 9.0 - (rank or 0), None, None, 9, group, "active", "")
         for bot, rank, group in rows
     ]
     beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]
@@ -243,7 +186,7 @@ def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
     row = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "patient")
     named = {name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"}
     assert named == {*beaten}
-    assert (row["best_version"] in (1, 2), row["days"], row["faults"]) == (True, 1, 0)
+    assert row["faults"] == 0
     own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
     assert own["beats_uniform"] == ""
 
@@ -254,7 +197,8 @@ def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> Non
     folder = str(club.folder)
     done = arena("league", "show", folder, "patient", "--why", "--workers", "1", "--json")
     document = json.loads(done.stdout)
-    assert document == kept_why(club, "patient")
+    assert document == why(club, "patient", VENUE)  # of games that were judged before
+    assert max(map(len, format_why(document))) <= 110
     lines = arena("league", "show", folder, "patient", "--why", "--workers", "1").stdout
     assert lines.startswith("patient 2: ")
     done = arena("league", "show", folder, "--why")
@@ -297,12 +241,12 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
     """One block each, whatever their Elo; more of them in the next round."""
     bots = [*(known(1500 + 10 * (n - 20)) for n in range(40)), FRESH]
     matrix = played(41, 100, new=1)
-    chosen = of_bot(choose_meetings(bots, matrix, 20 * BLOCK, 15.0), 40)
+    chosen = of_bot(choose_meetings(bots, matrix, 20 * BLOCK), 40)
     assert len(chosen) == 20
     assert {*chosen.values()} == {BLOCK}
     for other, pairs in chosen.items():
         matrix[40, other] = matrix[other, 40] = pairs
-    more = of_bot(choose_meetings(bots, matrix, 30 * BLOCK, 15.0), 40)
+    more = of_bot(choose_meetings(bots, matrix, 30 * BLOCK), 40)
     assert len({*chosen} | {*more}) >= 30
     assert not {*chosen} & {other for other in [*more][:10] if other not in more}
 
@@ -310,7 +254,7 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
 def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -> None:
     """A course hands in at once: without games between the panel's bots, most had no rating."""
     bots = [known(1400 + 50 * n, half=60.0) for n in range(6)] + [FRESH] * 30
-    chosen = choose_meetings(bots, played(36, 0), 30 * BLOCK, 15.0)
+    chosen = choose_meetings(bots, played(36, 0), 30 * BLOCK)
     assert {bot for two in chosen for bot in two} >= {*range(6, 36)}
     matrix = np.zeros((36, 36))
     for two, pairs in chosen.items():
@@ -320,13 +264,13 @@ def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -
     assert sum(chosen.values()) <= (30 + 5) * BLOCK
     gone = [*bots[:6], *([known(most=0)] * 30)]  # replaced since then; two of the panel had met
     matrix[0, 1] = 500
-    assert all(max(two) < 6 for two in choose_meetings(gone, matrix, BLOCK, 15.0))
+    assert all(max(two) < 6 for two in choose_meetings(gone, matrix, BLOCK))
 
 
 def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:
     """Games of two unknown bots say nothing of either, and connect them with nobody."""
     bots = [known(1300), known(1500), known(1700)] + [FRESH] * 8
-    chosen = choose_meetings(bots, played(11, 500, new=8), 24 * BLOCK, 15.0)
+    chosen = choose_meetings(bots, played(11, 500, new=8), 24 * BLOCK)
     assert all(min(two) < 3 for two in chosen)
     assert all({*of_bot(chosen, new)} == {0, 1, 2} for new in range(3, 11))
 
@@ -337,7 +281,7 @@ def test_every_version_plays_a_tenth_of_the_mean() -> None:
     matrix = played(5, 1000, new=2)
     matrix[3, 0] = matrix[0, 3] = 30
     matrix[4, 1:3] = matrix[1:3, 4] = 600
-    chosen = choose_meetings(bots, matrix, 6 * BLOCK, 15.0)
+    chosen = choose_meetings(bots, matrix, 6 * BLOCK)
     assert sum(of_bot(chosen, 3).values()) == 6 * BLOCK
 
 
@@ -345,20 +289,11 @@ def test_a_fast_opponent_is_preferred_and_a_slow_bot_has_a_budget() -> None:
     """What counts is what a second of playing tells."""
     bots = [known(cost=6.4), known(cost=0.1), known(cost=0.1), FRESH]
     matrix = played(4, 100)
-    assert of_bot(choose_meetings(bots, matrix, 20 * BLOCK, 15.0), 3)[0] == 0
+    assert of_bot(choose_meetings(bots, matrix, 20 * BLOCK), 3)[0] == 0
     slow = Contender(1500, math.inf, 6.4, 2 * BLOCK)
-    chosen = choose_meetings([known(), known(), slow], played(3, 0), 30 * BLOCK, 15.0)
+    chosen = choose_meetings([known(), known(), slow], played(3, 0), 30 * BLOCK)
     assert sum(of_bot(chosen, 2).values()) == 2 * BLOCK
     assert sum(chosen.values()) == 30 * BLOCK
-
-
-def test_what_is_left_goes_where_ranks_are_least_sure() -> None:
-    """Two bots of one Elo play more than one that is alone at the end of the table."""
-    bots = [known(1700), known(1502), known(1500), known(1300)]
-    chosen = choose_meetings(bots, played(4, 400), 40 * BLOCK, 15.0)
-    shares = [sum(of_bot(chosen, bot).values()) for bot in range(4)]
-    assert min(shares[1], shares[2]) > 3 * max(shares[0], shares[3]) or shares[0] == 0
-    assert shares[1] + shares[2] >= 40 * BLOCK
 
 
 FIELD = [
@@ -398,7 +333,7 @@ def rated(bots: list[Version], played: Games, now: set[str] | None = None) -> di
         sums = float(scores @ counts), float(scores**2 @ counts)
         totals.append(PairTotals(number, sum(counts), *sums, counts))
     two = [(labels[one], labels[other]) for one, other, _ in played]
-    return {row.version: row for row in rate(bots, two, totals, now or set()).rows}
+    return {row.version: row for row in rate(bots, two, totals, now or set())}
 
 
 def test_the_panel_keeps_its_mean_and_others_follow() -> None:
@@ -441,17 +376,6 @@ def test_who_is_not_connected_with_the_panel_has_no_rating() -> None:
     TRUE.update({6: TRUE[3], 7: TRUE[3]})
     assert {*rated(bots, games(FIELD) + games(bots[5:]))} == {1, 2, 3, 4, 5}
     assert rated(bots, []) == {}
-
-
-def test_few_games_are_drawn_to_the_mean_and_many_are_not() -> None:
-    """The shrunk rating of a bot that won its first games is lower than the plain one."""
-    some = games(FIELD[:4], 2000)
-    lucky: Games = [(1, 5, (8, 1, 1, 0, 0)), (2, 5, (8, 1, 1, 0, 0))]
-    rows = rated(FIELD, some + lucky)
-    assert rows[5].elo - rows[5].shrunk > 20
-    assert abs(rows[3].elo - rows[3].shrunk) < 5
-    plain = rated(FIELD, games(FIELD, 4000))
-    assert abs(plain[5].elo - plain[5].shrunk) < 5
 
 
 def test_the_intervals_of_the_first_and_the_last_allow_for_their_choice() -> None:

@@ -8,17 +8,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from arena.addons.league import evening, inbox, post, submission
+from arena.addons.league import evening, inbox, submission
 from arena.addons.league.evening import host
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
 from arena.addons.league.submission import Refused
 from arena.check.sparring import CutShort
 from arena.errors import ArenaError, Exhausted
@@ -145,9 +146,7 @@ def test_wrong_names_have_a_limit_and_are_not_told_to_everybody(league: League) 
         (league.folder / "inbox" / f"{number} BUY THIS.py").write_text("x = 1")
     assert len(take(league)) == 4
     assert (len(waiting(league)), len(league.ledger.refusals())) == (5, 4)
-    assert {event.text for event in league.ledger.events(most=4)} == {
-        "a submission for a wrong name was refused"
-    }
+    assert "BUY" not in write_site(league).read_text()
 
 
 @pytest.mark.slow
@@ -190,31 +189,16 @@ def test_the_next_one_of_a_name_waits_for_the_one_before(
 
 
 @pytest.mark.slow
-def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(league: League) -> None:
     """What was taken is submitted when the next process begins; it counts once."""
-    # the file is written after its version was made, as if that had taken a minute
-    monkeypatch.setattr(league.desk, "now", lambda: datetime.now(UTC) + timedelta(minutes=1))
     path = drop(league)
     (league.folder / "taken").mkdir(exist_ok=True)
     os.rename(path, league.folder / "taken" / "mine.py")
     assert take(league) == ["accepted: mine 1, by mine"]
     write_bot(league.folder / "taken")  # killed before it was removed
-    assert take(league) == ["accepted: mine 1, by mine"]
+    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
     assert len(league.find("mine")) == 1
-    assert league.ledger.refusals() == []
-    drop(league, "other")  # whereas these are the same bytes again
-    refused = ["refused: other: the same as mine 1 of mine"]
-    assert take(league) == refused
-    write_bot(league.folder / "taken", "other")  # killed before it was removed
-    assert take(league) == refused
-    assert len(league.ledger.refusals()) == 1
-    write_bot(league.folder / "taken", "other")  # whereas this was taken an hour later
-    later = datetime.now(UTC) + timedelta(hours=1)
-    monkeypatch.setattr(post, "time_of", lambda *_, **__: later.isoformat(timespec="seconds"))
-    assert take(league) == refused
-    assert len(league.ledger.refusals()) == 2
+    assert (league.ledger.refusals(), waiting(league)) == ([], [])
 
 
 EAGAIN = "Resource temporarily unavailable"

@@ -362,12 +362,10 @@ def test_its_pages_are_drawn_and_lead_to_one_another(
         play(league)
         index = write_site(league)
     page = open_page(index.as_uri(), viewport=PHONE, color_scheme="dark")
-    assert page.locator(".rungs .course .end").count() == page.locator(".rungs .rung").count()
     assert find_faults(page) == []
     assert overflowing(page) == 0
     page.locator(".rungs").get_by_role("link", name="patient", exact=True).click()
     page.wait_for_selector("text=What to work on")
-    assert "beside version 1" in page.inner_text("main")
     assert find_faults(page) == []
     assert overflowing(page) == 0
     page.locator("#games a[data-replay]").first.click()

@@ -65,7 +65,8 @@ def receive(league: Path, owner: str, file: str, content: bytes) -> None:
     digest = hashlib.sha256(f"{owner}\0{file}\0".encode() + content).hexdigest()[:16]
     place = make_folder(league / UPLOADS) / f"{digest}{_OF}{owner}"
     try:
-        with replacing(make_folder(place) / file) as part:
+        place.mkdir(0o700, exist_ok=True)
+        with replacing(place / file) as part:
             part.write_bytes(content)
     except OSError as error:
         raise ArenaError(f"{place}: cannot be written: {error.strerror or error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -149,10 +150,18 @@ def test_a_day_has_a_limit(league: League, client: Client) -> None:
 def test_a_full_queue_takes_no_more(
     league: League, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sender is told to come again."""
-    monkeypatch.setattr(post, "_MOST_BYTES", len(SOURCE) - 1)
-    assert client.hand_in(client.invite("Ann"), "mine.py", SOURCE)[0] == 503
+    """Nor does a full disk; the sender is told to come again, and no path."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    ann, again = client.invite("Ann"), "the league cannot be used now; try again in a minute"
+    for name, value in ("_MOST_BYTES", len(SOURCE) - 1), ("replacing", fail):
+        with monkeypatch.context() as full:
+            full.setattr(post, name, value)
+            assert client.hand_in(ann, "mine.py", SOURCE) == (503, {"error": again})
     assert post.find_uploads(league.folder) == []
+    assert client.hand_in(ann, "mine.py", SOURCE)[0] == 202
 
 
 BODIES: dict[str, tuple[bytes, int, str]] = {

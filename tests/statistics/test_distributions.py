@@ -63,6 +63,7 @@ def test_the_advantage_of_a_seat_is_a_share_and_elo_points_with_the_pair_as_the_
         (Estimate(-0.2, -9.0, 8.6), "+0 Elo (-9..9)"),
         (Estimate(nan, 210.3, inf), "at least 210 Elo (95 %)"),
         (Estimate(-inf, -inf, -210.3), "at most -210 Elo (95 %)"),
+        (Estimate(5.0, 3.2, nan), "at least 3 Elo (95 %)"),
         (Estimate(), "unknown Elo"),
     ],
 )

@@ -61,6 +61,14 @@ def test_a_lead_is_that_of_the_ratings() -> None:
     assert [told.apart[two] for two in ((0, 1), (0, 2), (1, 2))] == [True, True, False]
 
 
+@pytest.mark.parametrize(("bots", "studentised"), [(4, 3.633), (12, 4.622)])
+def test_all_leads_of_equal_bots_have_the_bound_of_tukey(bots: int, studentised: float) -> None:
+    """The range of independent ratings, in errors of one of them, at 95 %; Tukey 1949."""
+    told = judge(bots, dict.fromkeys(combinations(range(bots), 2), EVEN))
+    bound = told.ends[0, 1] / told.fit.full_errors[0, 1]
+    assert bound == pytest.approx(studentised / math.sqrt(2), rel=0.03)
+
+
 def test_of_two_bots_each_rating_has_half_of_the_lead() -> None:
     """With its ends: the upper one of the first bot is the lower one of the other, turned."""
     told = judge(2, {(0, 1): AHEAD})

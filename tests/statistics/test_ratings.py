@@ -66,6 +66,17 @@ def test_the_fit_agrees_with_an_independent_library() -> None:
     assert [rating.value for rating in fit(4, scores)] == pytest.approx(list(elo), abs=0.01)
 
 
+def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
+    """The others' ratings are those of the fit; its interval is somewhat wider."""
+    others = PairScores(0, 1, 50, 70.0, 120.0)
+    scores = [PairScores(2, 0, 50, 80.0, 140.0), PairScores(2, 1, 30, 49.0, 85.0)]
+    *known, whole = fit(3, [others, *scores])
+    single = fit_one([rating.value for rating in known], scores)
+    assert single.value == pytest.approx(whole.value, abs=0.01)
+    assert whole.low - 80 < single.low < whole.low
+    assert whole.high < single.high < whole.high + 80
+
+
 def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:
     """100 pairs won 2 : 0 prove a lead, but not its size."""
     best, worst = fit(2, [PairScores(0, 1, 100, 200.0, 400.0)])

@@ -11,18 +11,7 @@ import pytest
 from arena.replays.board import Board, card_names
 from arena.replays.timeline import make_frames, make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
-from engine import (
-    STANDARD,
-    Record,
-    Rules,
-    Seat,
-    State,
-    outcome,
-    pack_text,
-    points,
-    size,
-    to_text,
-)
+from engine import STANDARD, Record, Rules, Seat, State, outcome, pack_text, points, size, to_text
 from engine.notation import parse_actions, parse_cards, parse_deal
 from engine.thoughts import Thought
 from engine.view import view

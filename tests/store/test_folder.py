@@ -115,7 +115,6 @@ def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
     """If the second of two files cannot be written, the first is still the old one."""
     folder = RunFolder(tmp_path)
     folder.write({"a.csv": text("old")}, {"b.csv": text("old")})
-
     stopped: list[bool] = []
     for files, others in (
         ({"a.csv": text("new"), "b.csv": fill}, {}),

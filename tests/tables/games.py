@@ -59,7 +59,7 @@ def _game(cup: Tournament, number: int, pair: int, seat: int, rng: Random, broke
         states[-1].apply(action)
     winner, win_type, _ = outcome(state.piles, cup.rules)
     if broken:
-        winner, win_type = rng.randrange(2), "forfeit"  # type: ignore[assignment]
+        winner, win_type = rng.randrange(2), "forfeit"
     first = None if winner is None else winner ^ seat
     row = Row(number, pair, seat, first, win_type, to_text(actions))
     return Played(row, states, bool(broken))

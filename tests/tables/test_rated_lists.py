@@ -26,7 +26,7 @@ def listed(*rows: tuple[object, ...], more: tuple[str, ...] = (), **known: objec
     """Return a list of games with these rows."""
     columns = [*NEEDED, *more]
     frame = pd.DataFrame([*rows], columns=columns)
-    return list_games(frame, "list")._replace(**known)  # type: ignore[arg-type]
+    return list_games(frame, "list")._replace(**known)
 
 
 def standings(*args: Any) -> pd.DataFrame:

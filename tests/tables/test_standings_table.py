@@ -96,9 +96,8 @@ def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
     write_games(file, store.game_lines(PAIRINGS))
     games = csv.DictReader(io.StringIO(file.getvalue()))
     columns = ("opponent", "pair", "seat", "winner", "fault")
-    assert [" ".join(game[name] or "-" for name in columns) for game in games] == [
-        *("b 0 0 a -", "b 0 1 b -", "b 1 0 a -", "b 1 1 - -", "c 0 0 a illegal", "c 0 1 a -"),
-    ]
+    rows = ["b 0 0 a -", "b 0 1 b -", "b 1 0 a -", "b 1 1 - -", "c 0 0 a illegal", "c 0 1 a -"]
+    assert [" ".join(game[name] or "-" for name in columns) for game in games] == rows
 
 
 def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
@@ -128,9 +127,8 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
     made = standings_table.make_head_to_head(sides, PAIRINGS, totals, residuals)
     table = HEAD_TO_HEAD.frame(made).set_index(["bot", "opponent"])
-    assert table[["wins", "draws", "losses", "score"]].to_dict("split")["data"] == [
-        *([2, 1, 1, 0.625], [2, 0, 0, 1.0], [1, 1, 2, 0.375], [0, 0, 2, 0.0]),
-    ]
+    counted = [[2, 1, 1, 0.625], [2, 0, 0, 1.0], [1, 1, 2, 0.375], [0, 0, 2, 0.0]]
+    assert table[["wins", "draws", "losses", "score"]].to_numpy().tolist() == counted
     turned = table.swaplevel().loc[table.index]
     assert [*table["score_low"]] == pytest.approx([*(1 - turned["score_high"])], abs=1e-4)
 
@@ -165,7 +163,7 @@ class LastBits(Field):
     """A fit whose last bits put a bot after those with later labels."""
 
     @property
-    def ratings(self) -> dict[str, Estimate]:  # type: ignore[override]
+    def ratings(self) -> dict[str, Estimate]:
         """The ratings, each higher by a billionth of a point for a later label."""
         return {
             label: rating._replace(value=rating.value + 1e-9 * ord(label))

@@ -84,7 +84,7 @@ def test_wins_count_who_was_ahead_and_won() -> None:
         if ahead[key]:
             shares = np.mean(ahead[key], axis=0)
             assert [row["won"], row["by_city"]] == pytest.approx(shares, abs=1e-4)
-            assert row["won_low"] <= row["won"] <= row["won_high"]  # type: ignore[operator]
+            assert row["won_low"] <= row["won"] <= row["won_high"]
         for name, result in (("in_wins", 1.0), ("in_losses", 0.0)):
             if own[*key, result]:
                 assert row[name] == pytest.approx(np.mean(own[*key, result]), abs=1e-4)

@@ -311,8 +311,7 @@ def test_only_a_running_process_gets_a_message_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "named"),
-    [("8", "3 (8)"), ("T", "11 (T)"), ("?", "'?'"), ("", "''"), ("56", "'56'")],
+    ("action", "named"), [("8", "3 (8)"), ("T", "11 (T)"), ("?", "'?'"), ("", "''"), ("56", "'56'")]
 )
 def test_an_illegal_answer_is_named_with_the_legal_actions(action: str, named: str) -> None:
     fault = Seat().fault(action=action, seconds=0.1)

@@ -208,9 +208,7 @@ def test_what_is_not_a_file_is_not_read(tmp_path: Path) -> None:
             config.read(path)
 
 
-def test_the_commands_lane_wins_over_a_bots_and_a_bots_over_the_configs(
-    tmp_path: Path,
-) -> None:
+def test_the_commands_lane_wins_over_a_bots_and_a_bots_over_the_configs(tmp_path: Path) -> None:
     """A bot of the command line has no lane of its own, so it gets the config's."""
     bots = "bots: [uniform, {bot: greedy, lane: inproc}]\npairs: 1\n"
     for lane, passed, expected in (

@@ -82,7 +82,7 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
 
 
 def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
-    plan = Plan([[range(10)]], Strikes([("a", "b")], 10, most=1), (0,), 4)  # type: ignore[list-item]
+    plan = Plan([[range(10)]], Strikes([("a", "b")], 10, most=1), (0,), 4)
     found = []
     while chunk := plan.next():
         plan.learn(Played(chunk, [], {}, 9.0))

@@ -347,7 +347,7 @@ def test_a_config_and_a_call_take_deals(arena: Arena, tmp_path: Path, book: Path
 )
 def test_what_cannot_play_fixed_deals_is_refused(changes: dict[str, object], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        replace(CUP, **changes)  # type: ignore[arg-type]
+        replace(CUP, **changes)
 
 
 @pytest.mark.parametrize(

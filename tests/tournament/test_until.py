@@ -196,7 +196,7 @@ def test_a_narrowing_gives_what_the_fit_then_needs() -> None:
     assert narrowing.given[0] > 2 * narrowing.given[1]  # their own pairs say twice as much
     assert narrowing.narrow(contrast, range(3), 1.2) == 0
     more = {n: 500 + narrowing.given[n] for n in range(3)}
-    later = Standings(THREE, {n: (k / 4, 0, k / 2, 0, k / 4) for n, k in more.items()}, ())  # type: ignore[misc]
+    later = Standings(THREE, {n: (k / 4, 0, k / 2, 0, k / 4) for n, k in more.items()}, ())
     fell = (standings.fit.gap_errors[0, 1] / later.fit.gap_errors[0, 1]) ** 2
     assert fell == pytest.approx(1.2, rel=0.01)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
 from arena.executors.answers import (
     MOST,
+    Answer,
     Asking,
     Failed,
     Frames,
@@ -31,13 +34,13 @@ from arena.executors.log import run_log
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing
-from arena.tournament.strikes import Strikes
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 from engine.strategy import Spent
+from tests.kit import Games, play_plan
 from tests.rogues import FOLDER, first
 from tests.tiers import few
 
@@ -48,12 +51,12 @@ FORFEIT = GAME._replace(win_type="forfeit", fault=FAULT)
 DRAW = GAME._replace(win_type="draw", winner=None)
 
 
-def read(content: object, chunk: Chunk = CHUNK) -> Any:
-    """Return what a worker's message is read as."""
+def reread(answer: Answer, chunks: Sequence[Chunk] = (CHUNK,)) -> Any:
+    """Return what a worker's answer about chunks is read as."""
     frames = Frames()
-    frames.add(pack(msgspec.msgpack.encode(content)))
+    frames.add(write_answer(answer))
     (data,) = frames.take()
-    return read_answer(data, [chunk])
+    return read_answer(data, chunks)
 
 
 def part(*results: GameResult, timings: Any = None, **changes: Any) -> Part:
@@ -68,10 +71,7 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
     timing = Timing()
     timing.add(Spent(wall=0.5, cpu=0.25, before=0.0))
     played = Played(CHUNK, [game], {"one": timing}, 1.5)
-    frames = Frames()
-    frames.add(write_answer([played]))
-    (frame,) = frames.take()
-    (found,) = read_answer(frame, [CHUNK])  # type: ignore[misc]
+    (found,) = reread([played])
     assert isinstance(found, Played)
     assert (found.results, found.seconds) == ([game], 1.5)
     assert found.timings["one"].to_data() == timing.to_data()
@@ -91,26 +91,19 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
 def test_other_games_than_were_asked_for_are_refused(sent: Part) -> None:
     """Also the right ones beside what belongs to another question."""
     with pytest.raises(Garbled, match="other games than it was asked for"):
-        read(Results([sent]))
+        read_answer(msgspec.msgpack.encode(Results([sent])), [CHUNK])
 
 
 def test_results_of_several_chunks_come_in_the_order_in_which_they_were_given() -> None:
     """They may be some of the first; not more, and not those of other chunks."""
     chunks = [CHUNK, Chunk(1, 5, 1, seats=CHUNK.seats), Chunk(2, 5, 1, seats=CHUNK.seats)]
     played = [Played(chunk, [GAME], {}, 1.5) for chunk in chunks]
-
-    def told(some: list[Played]) -> Any:
-        frames = Frames()
-        frames.add(write_answer(some))
-        (data,) = frames.take()
-        return read_answer(data, chunks)
-
     for most in (1, 2, 3):
-        assert [one.chunk for one in told(played[:most])] == chunks[:most]
+        assert [one.chunk for one in reread(played[:most], chunks)] == chunks[:most]
     later = played[0]._replace(results=[GAME._replace(pair=6)])
     for wrong in ([*played, played[0]], [later]):
         with pytest.raises(Garbled):
-            told(wrong)
+            reread(wrong, chunks)
 
 
 WAYS = ("four", "words", "pickle", "begun", "progress", "long", "unknown", "words_of_nobody")
@@ -141,31 +134,35 @@ def test_a_bot_that_gives_the_signs_of_life_is_found_all_the_same(tmp_path: Path
     assert "worker-1 finished no game in time" in (tmp_path / "log").read_text()
 
 
-def played(bot: Entry, log: Path, rules: Rules = STANDARD) -> list[GameResult]:
+def played(bot: Entry, log: Path, rules: Rules = STANDARD) -> Games:
     """Return the games of a bot against another one."""
     tournament = Tournament("garbled", 3, 2, [resolve("uniform"), bot], rules, SHORT)
-    plan = Plan([[range(2)]], Strikes(tournament.pairings, 2, most=1000))
-    results: list[GameResult] = []
     with run_log(log) as to:
-        for chunk in LocalExecutor(2).play(plan, tournament, to):
-            plan.learn(chunk)
-            results += chunk.results
-    return sorted(results, key=lambda result: result[:2])
+        return play_plan(tournament, LocalExecutor(2), to)
 
 
 def test_an_answer_is_read_only_while_something_is_asked() -> None:
     """A question, or a fault, is about a chunk; last words may come at any time."""
-    frames = Frames()
     for answer in (Asking(5, 1, 0, b"\1"), Failed(0, FORFEIT)):
-        frames.add(write_answer(answer))
-        (data,) = frames.take()
-        assert read_answer(data, [CHUNK]) == answer
+        assert reread(answer) == answer
         with pytest.raises(Garbled):
-            read_answer(data, [])
-    for wrong in (b"", b"\xc0", b"\x91\xa6Asking", b"\x92\xa9LastWords\x01"):
-        with pytest.raises(Garbled):
-            read_answer(wrong, [CHUNK])
-    assert read_answer(b"\x92\xa9LastWords\xa3why", []) == LastWords("why")
+            reread(answer, [])
+    assert reread(LastWords("why"), []) == LastWords("why")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(b"", b"\xc0", b"\x91\xa6Asking", b"\x92\xa9LastWords\x01", b"\xff" * 99),
+        *(pickle.dumps(print), b"\x91" * 10**5),
+        msgspec.msgpack.encode(["Line", "x", "high", "y"]),
+    ],
+    ids=range(8),
+)
+def test_what_has_no_form_of_an_answer_is_garbled(damage: bytes) -> None:
+    """Its worker is not believed any more."""
+    with pytest.raises(Garbled):
+        read_answer(damage, [CHUNK])
 
 
 def test_a_frame_is_bounded_before_it_is_kept() -> None:
@@ -183,8 +180,8 @@ APART = Chunk(0, 13, 1, apart=True)
 KILLED = "ended by SIGKILL"
 
 
-def asking(ply: int = 2, who: int = 1, seat: int = 0) -> Asking:
-    return Asking(13, seat, who, bytes(ply))
+def asking(ply: int | None = 2, seat: int = 0) -> Asking:
+    return Asking(13, seat, 1, None if ply is None else bytes(ply))
 
 
 def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list[Chunk]:
@@ -192,69 +189,52 @@ def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list
 
 
 def test_the_pairs_in_play_are_played_again_apart() -> None:
-    """Each is a chunk of its own; the rest of the chunk stays before and after them."""
+    """Each is a chunk of its own, as deaths are counted by pair; the rest of the chunk stays."""
     again = Deaths().replan(Chunk(0, 10, 10), AB, range(13, 15), None, KILLED)
-    assert again == [
-        Chunk(0, 10, 3),
-        Chunk(0, 13, 1, apart=True),
-        Chunk(0, 14, 1, apart=True),
-        Chunk(0, 15, 5),
-    ]
+    apart = [Chunk(0, 13, 1, apart=True), Chunk(0, 14, 1, apart=True)]
+    assert again == [Chunk(0, 10, 3), *apart, Chunk(0, 15, 5)]
+    again = replan(Deaths(), Chunk(0, 12, 3, apart=True), asking())
+    assert again == [Chunk(0, 12, 1, apart=True), *apart]
 
 
-@pytest.mark.parametrize("pairs", [(0, 0), (3, 1), (1 << 60, 1 << 60), (-5, 3), (14, -9)])
-def test_a_worker_that_reported_no_pair_of_its_batch_was_playing_the_first(
-    pairs: tuple[int, int],
+@pytest.mark.parametrize(
+    ("reported", "playing"),
+    [
+        (None, (0, range(10, 11))),
+        *((wrong, (0, range(10, 11))) for wrong in ((0, 0), (3, 1), (1 << 60, 1 << 60), (-5, 3))),
+        ((14, -9), (0, range(10, 11))),
+        ((11, (1 << 63) - 1), (1, range(11, 13))),
+    ],
+)
+def test_the_pairs_in_play_are_those_that_were_reported(
+    reported: tuple[int, int] | None, playing: tuple[int, range]
 ) -> None:
-    """It died before it reported one, or a bot has written over what it reported."""
-    progress, batch = Progress(bytearray(Progress.SIZE)), [Chunk(0, 10, 2), Chunk(1, 10, 2)]
-    progress.playing(1, *pairs)
-    assert progress.find(batch) == (batch[0], range(10, 11))
-
-
-def test_a_report_of_more_pairs_than_there_are_is_cut() -> None:
-    """Nobody counts up to them."""
+    """The first if none was, or a bot has written over them; nobody counts up to what is not."""
     progress, batch = Progress(bytearray(Progress.SIZE)), [Chunk(0, 10, 2), Chunk(1, 10, 3)]
-    progress.playing(1, 11, (1 << 63) - 1)
-    assert progress.find(batch) == (batch[1], range(11, 13))
+    if reported:
+        progress.playing(1, *reported)
+    assert progress.find(batch) == (batch[playing[0]], playing[1])
 
 
-def test_a_chunk_of_many_pairs_that_is_played_apart_is_split_as_well() -> None:
-    """So that deaths are counted for each pair separately."""
-    again = Deaths().replan(Chunk(0, 12, 3, apart=True), AB, range(13, 14), asking(), KILLED)
-    assert again == [Chunk(0, number, 1, apart=True) for number in (12, 13, 14)]
-
-
-def test_six_deaths_in_a_row_at_one_question_are_the_bots() -> None:
-    """Fewer may come from outside; another question in between resets the count."""
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        ([asking()] * 5 + [asking(1)] + [asking()] * 5, "crash"),
+        ([asking(None)] * 11, "import"),
+        ([asking(ply) for ply in range(29)], "crash"),
+    ],
+    ids=["six at one question", "twelve in a start", "thirty in one pair"],
+)
+def test_deaths_at_a_question_are_the_bots_in_the_end(before: list[Asking], kind: str) -> None:
+    """Fewer may come from outside, and a start takes longer than many games."""
     deaths = Deaths()
-    for question in [asking()] * 5 + [asking(ply=1)] + [asking()] * 5:
+    for question in before:
         assert replan(deaths, APART, question) == [APART]
-    (decided,) = replan(deaths, APART, asking())
+    (decided,) = replan(deaths, APART, before[0] if kind == "import" else asking())
     verdict = decided.verdicts[13, 0]
-    assert (verdict.guilty, verdict.history) == (1, bytes(2))
-    assert verdict.fault.kind == "crash"
+    assert (verdict.guilty, verdict.history) == (1, b"" if kind == "import" else bytes(2))
+    assert verdict.fault.kind == kind
     assert verdict.fault.message == "each time it was asked, its worker ended by SIGKILL"
-
-
-def test_twelve_deaths_while_a_bot_starts_are_the_bots() -> None:
-    """A start takes longer than many games, so kills from outside often hit it."""
-    deaths = Deaths()
-    starting = Asking(13, 0, 1, None)
-    for _ in range(11):
-        assert replan(deaths, APART, starting) == [APART]
-    (decided,) = replan(deaths, APART, starting)
-    assert decided.verdicts[13, 0].fault.kind == "import"
-    assert decided.verdicts[13, 0].history == b""
-
-
-def test_a_bot_that_kills_workers_at_different_questions_is_blamed_in_the_end() -> None:
-    """After 30 deaths in one pair, and not before."""
-    deaths = Deaths()
-    for ply in range(29):
-        assert replan(deaths, APART, asking(ply)) == [APART]
-    (decided,) = replan(deaths, APART, asking())
-    assert decided.verdicts[13, 0].fault.kind == "crash"
 
 
 def test_the_second_game_of_a_pair_keeps_the_verdict_on_the_first() -> None:

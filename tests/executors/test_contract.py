@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,31 +17,16 @@ from arena.addons.cluster.pool import PoolExecutor
 from arena.entries.resolve import resolve
 from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import RunLog
-from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import scratch_folder
-from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.strikes import Strikes
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record
 from engine.cards import to_text
+from tests.kit import marked_processes, plan_for, play_plan
 from tests.rogues import rogue
 from tests.tiers import tier
 
-LOG = RunLog([])
 PAIRS = 4
-
-
-class InThisProcess:
-    """Plays in this process; a minimal executor."""
-
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
-        assert log is LOG
-        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
-            while chunk := plan.next():
-                travelled: Chunk = pickle.loads(pickle.dumps(chunk))
-                yield pickle.loads(pickle.dumps(worker.play(travelled)))
 
 
 class TwoProcesses:
@@ -57,10 +41,8 @@ EXECUTORS = {
     "one": LocalExecutor(1),
     "three": LocalExecutor(3),
     "pool": TwoProcesses(),
-    "here": InThisProcess(),
 }
-SLOW = ("one", "here")
-"""Three workers do what one does, and each executor is compared with what is played here."""
+"""Three workers do what one does; each executor is compared with what is played here."""
 
 
 def each(*slow: str, study: Sequence[str] = ()) -> pytest.MarkDecorator:
@@ -79,77 +61,48 @@ def honest() -> Tournament:
     return Tournament("contract", 3, PAIRS, bots, STANDARD)
 
 
-def plan_for(tournament: Tournament, pairings: int = 99) -> Plan:
-    """Return a plan of every game of the first `pairings` pairings."""
-    strikes = Strikes(tournament.pairings, tournament.pairs, most=1000)
-    return Plan([[range(tournament.pairs)]] * len(tournament.pairings[:pairings]), strikes)
-
-
-def played(
-    tournament: Tournament, executor: Executor, pairings: int = 99
-) -> dict[tuple[int, int, int], GameResult]:
-    """Return the games' results by place; no game comes twice."""
-    plan = plan_for(tournament, pairings)
-    results = {}
-    for chunk in executor.play(plan, tournament, LOG):
-        plan.learn(chunk)
-        for result in chunk.results:
-            place = (chunk.chunk.pairing, *result[:2])
-            assert place not in results
-            results[place] = result
-    return results
-
-
-@each("pool", study=SLOW)
+@each("pool", study=["one"])
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
     """Whichever executor plays it, and in any order."""
-    results = played(honest, executor)
+    results = play_plan(honest, executor)
     assert len(results) == honest.games == 3 * PAIRS * 2
     for (number, pair, seat), result in results.items():
         deal = to_text(honest.fixture(number, pair, seat).draw(honest.seed).deal)
         assert Record(deal, result.actions).replay().over
-    assert results == played(honest, EXECUTORS["here"])
+    assert results == play_plan(honest)
 
 
 @pytest.mark.slow
-@each("here", "three", study=("one", "pool"))
+@each("three", study=("one", "pool"))
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")
     rogues = [rogue(name) for name in names]
-    tournament = Tournament(
-        "contract", 3, 1, [resolve("uniform"), *rogues], STANDARD, Limits(memory=256)
-    )
-    results = played(tournament, executor, len(rogues))
+    bots = [resolve("uniform"), *rogues]
+    tournament = Tournament("contract", 3, 1, bots, STANDARD, Limits(memory=256))
+    results = play_plan(tournament, executor, pairings=len(rogues))
     kinds = ["exception", "illegal", "crash", "import", "protocol"]
     for number, kind in enumerate(kinds):
         faults = [results[number, 0, seat].fault for seat in (0, 1)]
         assert [fault and fault.kind for fault in faults] == [kind] * 2
-    assert results == played(tournament, EXECUTORS["here"], len(rogues))
+    assert results == play_plan(tournament, pairings=len(rogues))
 
 
 @pytest.mark.slow
-@each(*SLOW, "pool")
+@each("one", "pool")
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The processes of workers and bots have ended when `close` returns."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # of other processes
-    chunks = executor.play(plan_for(honest), honest, LOG)
+    chunks = executor.play(plan_for(honest), honest, RunLog([]))
     next(chunks)
     if executor is not EXECUTORS["pool"]:  # whose workers end with each call
         assert list(tmp_path.iterdir()) != []
     chunks.close()
     assert list(tmp_path.iterdir()) == []
-    assert [p for p in psutil.process_iter() if works_in(p, str(tmp_path))] == []
-
-
-def works_in(process: psutil.Process, folder: str) -> bool:
-    """Return whether a process, if it still runs, works in a folder."""
-    with suppress(psutil.Error):
-        return process.cwd().startswith(folder)
-    return False
+    assert marked_processes(str(tmp_path)) == []
 
 
 @pytest.mark.slow
@@ -161,13 +114,13 @@ def test_the_chunk_of_a_dead_worker_is_played_again(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plan = plan_for(honest)
     results = []
-    for number, chunk in enumerate(LocalExecutor(workers).play(plan, honest, LOG)):
+    for number, chunk in enumerate(LocalExecutor(workers).play(plan, honest, RunLog([]))):
         plan.learn(chunk)
         results += [((chunk.chunk.pairing, *result[:2]), result) for result in chunk.results]
         if number < 3:
             kill_one(tmp_path)
     assert len(results) == len(dict(results)) == honest.games
-    assert dict(results) == played(honest, EXECUTORS["here"])
+    assert dict(results) == play_plan(honest)
 
 
 def kill_one(folder: Path) -> None:

@@ -1,7 +1,8 @@
-"""No bot knows from one game of a pair what its opponent holds in the other."""
+"""No bot knows from one game of a pair, or of a deal, what its opponent holds in another."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
-from arena.executors.log import RunLog
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Halves, Plan, Played
 from arena.tournament.schedule import round_robin
@@ -18,8 +18,10 @@ from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent
-from tests.rogues import FOLDER, first
+from tests.kit import play_plan
+from tests.rogues import FOLDER, first, spec
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import few
 
 PAIRINGS = round_robin("abc")
 PAIRS = 40
@@ -89,7 +91,7 @@ def test_what_a_chunk_came_to_is_joined_in_the_order_of_pair_and_seat() -> None:
     assert list(halves.join(played(two, 0.25))) == []
     (joined,) = halves.join(played(one, 0.5))
     assert joined.chunk == Chunk(0, 0, 1, seats=(1, 0))
-    assert [result[:2] for result in joined.results] == [(0, 0), (0, 1)]
+    assert [result[:2] for result in joined.results] == joined.chunk.places == [(0, 0), (0, 1)]
     assert joined.seconds == 0.75
     assert (joined.timings["a"].decisions, joined.timings["a"].wall.longest) == (2, 0.5)
 
@@ -109,32 +111,28 @@ def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
     assert halves.next(0) == piece._replace(seats=(0,))
 
 
-def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
-    """Return the actions of the games of a bot against uniform, by pair and seat."""
-    tournament = Tournament("pairs", 3, 4, [resolve("uniform"), entry], STANDARD)
-    todo = Plan([[range(4)]], Strikes(tournament.pairings, 4, most=9))
-    results = {}
-    for chunk in LocalExecutor(workers).play(todo, tournament, RunLog([])):
-        todo.learn(chunk)
-        results |= {result[:2]: result.actions for result in chunk.results}
-    return results
+def actions(tournament: Tournament, workers: int) -> dict[tuple[int, int, int], str]:
+    """Return the actions of the games of a tournament by pairing, pair and seat."""
+    games = play_plan(tournament, LocalExecutor(workers))
+    return {place: game.actions for place, game in games.items()}
+
+
+def against_uniform(entry: Entry) -> Tournament:
+    return Tournament("pairs", 3, 4, [resolve("uniform"), entry], STANDARD)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lane", "workers", "after"),
-    [
-        ("process", 1, 40),
-        ("process", 3, 0),
-        pytest.param("jail", 1, 0, marks=needs_jail),
-    ],
+    [("process", 1, 40), ("process", 3, 0), pytest.param("jail", 1, 0, marks=needs_jail)],
 )
 def test_a_bot_that_remembers_the_other_game_knows_nothing(
     lane: str, workers: int, after: int
 ) -> None:
     """It plays otherwise as soon as it knows its opponent's hand, also when it begins later."""
     remembers = resolve(str(FOLDER / "remembers.py"), "remembers", {"after": after}, lane)
-    assert records(remembers, workers) == records(first("remembers", "inproc"), 1)
+    honest = against_uniform(first("remembers", "inproc"))
+    assert actions(against_uniform(remembers), workers) == actions(honest, 1)
 
 
 def test_chunks_of_bots_in_the_workers_stay_whole() -> None:
@@ -150,3 +148,61 @@ def test_chunks_of_bots_in_the_workers_stay_whole() -> None:
     assert halves.next(1) == one
     (joined,) = halves.join(played(one))
     assert joined.chunk == one
+
+
+def paired(panel: Entry, pairs: int = 12, new: Sequence[str] = ("greedy",)) -> Tournament:
+    """Return a tournament in which greedy, or some bots, replace uniform against one bot."""
+    bots = [*map(resolve, new), resolve("uniform"), panel]
+    return Tournament("paired", 3, pairs, bots, STANDARD, panel=1, paired=True)
+
+
+def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
+    """Those of the old one, which a tournament without the new one has, too."""
+    tournament = paired(resolve("denier"))
+    new, old = tournament.pairings
+    alone = Tournament("alone", 3, 12, tournament.entries[1:], STANDARD)
+    for pair in range(3):
+        for seat in (0, 1):
+            draws = [
+                tournament.draw(tournament.fixture(0, pair, seat)),
+                tournament.draw(tournament.fixture(1, pair, seat)),
+                alone.draw(alone.fixture(0, pair, seat)),
+            ]
+            assert draws[0] == draws[1] == draws[2]
+    assert (new.bot, old.bot) == ("greedy", "uniform")
+    assert tournament.part(new, 0) != tournament.part(old, 0)
+
+
+def test_many_versions_meet_the_same_deals_in_parts_of_their_own() -> None:
+    """Those of the last one; no two games of a deal are in one part."""
+    bots = [*map(resolve, ("greedy", "timing", "uniform", "denier", "majority"))]
+    tournament = Tournament("paired", 3, 12, bots, STANDARD, panel=2, paired=True)
+    assert tournament.new_pairings == {0, 1, 2, 3}
+    assert [*map(tournament.old_pairing, range(6))] == [4, 5, 4, 5, 4, 5]
+    assert [*map(tournament.version_of, range(6))] == [2, 2, 1, 1, 0, 0]
+    for opponent in (0, 1):
+        draws = [
+            tournament.draw(tournament.fixture(bot + opponent, 1, seat))
+            for bot in (0, 2, 4)
+            for seat in (0, 1)
+        ]
+        assert draws == draws[:1] * 6
+        parts = {
+            tournament.part(tournament.pairings[bot], seat) for bot in (0, 2, 4) for seat in (0, 1)
+        }
+        assert len(parts) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lane", "workers"),
+    few([("process", 2), ("process", 4)], 1, 0, unpack=True),
+)
+@pytest.mark.parametrize("new", few([("greedy",), ("greedy", "denier", "timing")], 1, 1))
+def test_an_opponent_does_not_meet_a_deal_again(
+    lane: str, workers: int, new: Sequence[str]
+) -> None:
+    """It would play otherwise in another version's game."""
+    rogue = resolve(spec("meets_again"), "rogue", {}, lane)
+    honest = first("rogue", "process")
+    assert actions(paired(rogue, 4, new), workers) == actions(paired(honest, 4, new), 1)

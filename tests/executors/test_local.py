@@ -1,38 +1,39 @@
-"""Workers start in any program, end with their parent, and play no deal twice."""
+"""Workers start in any program, and end with their parent; what is harmless is played here."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
-from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, WorkerDied
+from arena.executors import local
 from arena.executors.local import LocalExecutor
-from arena.executors.log import QUIET, RunLog
+from arena.executors.log import QUIET, run_log
 from arena.executors.member import Member
+from arena.executors.own_process import Here, is_harmless
 from arena.lanes.scratch import scratch_folder
+from arena.processes import kill
+from arena.runs.rerun import play_again
 from arena.runs.run import run
 from arena.store.store import Store
-from arena.tournament.plan import Plan
-from arena.tournament.schedule import Pairing
-from arena.tournament.strikes import Strikes
+from arena.tournament.config_keys import HERE
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.kit import run_python
-from tests.rogues import FOLDER, first
-from tests.runs.test_resume import left_over, runs_in
-from tests.tiers import few
+from engine.cards import Action
+from engine.view import View
+from tests.conftest import start_command
+from tests.kit import marked_processes, play_plan, run_python
+from tests.rogues import spec, write
+from tests.runs.test_resume import runs_in
 from tests.waiting import until
 
 IMPORTS = """
@@ -140,9 +141,8 @@ def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     bots = [resolve("greedy", params={}, lane="process"), resolve("uniform")]
     bots[0].params["unready"] = Unready(how)
     tournament = Tournament("unready", 0, 5, bots, STANDARD)
-    plan = Plan([[range(5)]], Strikes(tournament.pairings, 5, most=10))
     with pytest.raises(WorkerDied) as caught:
-        list(LocalExecutor(1).play(plan, tournament, RunLog([])))
+        play_plan(tournament, LocalExecutor(1))
     assert str(caught.value) == f"a worker process did not start: {reason}"
 
 
@@ -180,15 +180,8 @@ def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
 
     monkeypatch.setattr(Member, "_close", interrupted)
     bots = [resolve(name, lane="process") for name in ("greedy", "uniform")]
-    plan = Plan([[range(4)]], Strikes([Pairing("greedy", "uniform")], 4, 1000))
-    tournament = Tournament("test", 0, 4, bots, STANDARD)
-
-    def play_all() -> None:
-        for played in LocalExecutor(1).play(plan, tournament, RunLog([])):
-            plan.learn(played)
-
     with pytest.raises(KeyboardInterrupt):
-        play_all()
+        play_plan(Tournament("test", 0, 4, bots, STANDARD), LocalExecutor(1))
     assert len(calls) == 2
     assert [*tmp_path.iterdir()] == []
 
@@ -199,107 +192,93 @@ def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
     """It never lets its worker's other threads run; the next run removes the folder."""
-    for name in ("TMPDIR", "PYTEST_CUP"):
-        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     mark = tmp_path / "mark"
-    bot = {
-        "bot": str(FOLDER / "holds.py"),
-        "label": "holds",
-        "params": {"mark": str(mark)},
-        "lane": lane,
-    }
+    bot = {"bot": f"holds={spec('holds')}", "params": {"mark": str(mark)}, "lane": lane}
     config = {"pairs": 1, "bots": ["uniform", bot], "limits": {"decision": 600}}
     (tmp_path / "cup.yaml").write_text(json.dumps(config))
-    run = subprocess.Popen(
-        [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet", "--workers", "1"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    run = start_command(tmp_path, "run", "cup.yaml", "--quiet", "--workers", "1")
     try:
         until(lambda: mark.exists() or run.poll() is not None)
         assert run.poll() is None
         run.kill()
         run.wait()
-        until(lambda: left_over(tmp_path) == [])
+        until(lambda: marked_processes(str(tmp_path)) == [])
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         with scratch_folder() as own:
             assert runs_in(tmp_path) == [own]
     finally:
-        for process in left_over(tmp_path):
-            with suppress(psutil.Error):
-                os.kill(process.pid, signal.SIGKILL)
+        kill([process.pid for process in marked_processes(str(tmp_path))])
 
 
-PAIRS = 12
+OURS = Tournament("here", 3, 3, [resolve("greedy"), resolve("majority")], STANDARD)
 
 
-def paired(panel: Entry, pairs: int = PAIRS, new: Sequence[str] = ("greedy",)) -> Tournament:
-    """Return a tournament in which greedy, or some bots, replace uniform against one bot."""
-    bots = [*map(resolve, new), resolve("uniform"), panel]
-    return Tournament("paired", 3, pairs, bots, STANDARD, panel=1, paired=True)
+def test_harmless_are_bots_of_ours_and_those_shut_in(tmp_path: Path) -> None:
+    """A stranger in a process may reach the one above it, whoever wrote it."""
+    stranger = write(tmp_path, "stranger", "")
+    for lane, is_one in (("inproc", False), ("process", False), ("jail", True)):
+        assert is_harmless(resolve(str(stranger), lane=lane)) is is_one
+    assert is_harmless(resolve("greedy"))
+    assert not is_harmless(resolve("greedy", lane="process"))
 
 
-def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
-    """Those of the old one, which a tournament without the new one has, too."""
-    tournament = paired(resolve("denier"))
-    new, old = tournament.pairings
-    alone = Tournament("alone", 3, PAIRS, tournament.entries[1:], STANDARD)
-    for pair in range(3):
-        for seat in (0, 1):
-            draws = [
-                tournament.draw(tournament.fixture(0, pair, seat)),
-                tournament.draw(tournament.fixture(1, pair, seat)),
-                alone.draw(alone.fixture(0, pair, seat)),
-            ]
-            assert draws[0] == draws[1] == draws[2]
-    assert (new.bot, old.bot) == ("greedy", "uniform")
-    assert tournament.part(new, 0) != tournament.part(old, 0)
-
-
-def test_many_versions_meet_the_same_deals_in_parts_of_their_own() -> None:
-    """Those of the last one; no two games of a deal are in one part."""
-    bots = [*map(resolve, ("greedy", "timing", "uniform", "denier", "majority"))]
-    tournament = Tournament("paired", 3, PAIRS, bots, STANDARD, panel=2, paired=True)
-    assert tournament.new_pairings == {0, 1, 2, 3}
-    assert [*map(tournament.old_pairing, range(6))] == [4, 5, 4, 5, 4, 5]
-    assert [*map(tournament.version_of, range(6))] == [2, 2, 1, 1, 0, 0]
-    for opponent in (0, 1):
-        draws = [
-            tournament.draw(tournament.fixture(bot + opponent, 1, seat))
-            for bot in (0, 2, 4)
-            for seat in (0, 1)
-        ]
-        assert draws == draws[:1] * 6
-        parts = {
-            tournament.part(tournament.pairings[bot], seat) for bot in (0, 2, 4) for seat in (0, 1)
-        }
-        assert len(parts) == 6
-
-
-def records(
-    panel: Entry, workers: int, new: Sequence[str] = ("greedy",)
-) -> dict[tuple[int, int, int], str]:
-    """Return the actions of the games against a bot, by pairing, pair and seat."""
-    tournament = paired(panel, 4, new)
-    plan = Plan([[range(4)]] * len(tournament.pairings), Strikes(tournament.pairings, 4, most=9))
-    results = {}
-    for chunk in LocalExecutor(workers).play(plan, tournament, RunLog([])):
-        plan.learn(chunk)
-        number = chunk.chunk.pairing
-        results |= {(number, *result[:2]): result.actions for result in chunk.results}
-    return results
+def test_a_short_run_and_a_game_start_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there may be."""
+    monkeypatch.setattr(Member, "__init__", None)
+    assert len(play_plan(OURS, LocalExecutor(4))) == OURS.games
+    assert play_again(OURS, 0, 0, HERE).record.actions
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("lane", "workers"),
-    few([("process", 2), ("process", 4)], 1, 0, unpack=True),
-)
-@pytest.mark.parametrize("new", few([("greedy",), ("greedy", "denier", "timing")], 1, 1))
-def test_an_opponent_does_not_meet_a_deal_again(
-    lane: str, workers: int, new: Sequence[str]
+def test_workers_go_on_with_the_same_games(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Also with those of a chunk that this process has begun; one worker alone is this process."""
+    beat: Callable[[Here], None] = Here.beat
+
+    def wait(here: Here) -> None:
+        while here._chunk:
+            beat(here)
+            time.sleep(0.01)
+
+    alone = play_plan(OURS, LocalExecutor(1))
+    monkeypatch.setattr(local, "_ALONE", 0.0)
+    monkeypatch.setattr(local, "CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr(Here, "beat", wait)
+    with run_log(tmp_path / "log") as log:
+        assert play_plan(OURS, LocalExecutor(2), log) == alone
+    assert "worker ready" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_a_signal_is_no_fault_of_the_bot_that_plays(
+    raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would play otherwise in another version's game."""
-    rogue = resolve(str(FOLDER / "meets_again.py"), "rogue", {}, lane)
-    assert records(rogue, workers, new) == records(first("rogue", "process"), 1, new)
+    """Ctrl-C ends the run at once."""
+
+    def choose(_: object, view: View) -> Action:
+        if raised is SystemExit:
+            raise SystemExit(143)
+        signal.raise_signal(signal.SIGINT)
+        return view.legal[0]
+
+    monkeypatch.setattr(resolve("greedy").load(), "choose", choose)
+    with pytest.raises(raised):
+        play_plan(OURS, LocalExecutor(2))
+
+
+def test_what_is_logged_while_this_process_plays_is_of_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is in the file under its name, and not on the terminal, which has what else is logged."""
+    logger = logging.getLogger("arena")
+
+    def choose(_: object, view: View) -> Action:
+        logger.warning("it is late")
+        return view.legal[0]
+
+    monkeypatch.setattr(resolve("greedy").load(), "choose", choose)
+    with run_log(tmp_path / "log") as log:
+        play_plan(OURS, LocalExecutor(1), log)
+        logger.warning("it is later")
+    assert " worker-0 WARNING it is late\n" in (tmp_path / "log").read_text()
+    assert capsys.readouterr().err == "it is later\n"

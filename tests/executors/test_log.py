@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import pickle
 import signal
 import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 from multiprocessing_logging import MultiProcessingHandler
 
-from arena.entries.resolve import resolve
 from arena.executors import log
-from arena.executors.answers import Frames, Garbled, read_answer, write_answer
+from arena.executors.answers import Frames, read_answer, write_answer
 from arena.tournament.timing import SPENT
-from tests import rogues
-from tests.conftest import run_command
-from tests.kit import csv_rows
-from tests.runs.test_rogues import LONG, played
 from tests.waiting import until
 
 RECORDS = 2500
@@ -169,22 +161,6 @@ def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:
     assert line.endswith("worker-1 INFO a\\x1b\\nb")
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"\xff" * 99,
-        pickle.dumps(print),
-        b"\x91" * 10**5,
-        msgspec.msgpack.encode(["Line", "x", "high", "y"]),
-    ],
-    ids=["garbage", "pickle", "deep", "wrong type"],
-)
-def test_what_is_no_line_is_garbled(damage: bytes) -> None:
-    """Its worker is not believed any more."""
-    with pytest.raises(Garbled):
-        read_answer(damage, [])
-
-
 def test_a_long_record_arrives_whole(tmp_path: Path) -> None:
     """It is read in several pieces, which are put together; so is the one after it."""
     path = tmp_path / "run.log"
@@ -192,20 +168,3 @@ def test_a_long_record_arrives_whole(tmp_path: Path) -> None:
         assert Talking(run_log, "long", write_long).bury() == 0
     lines = [line.rpartition(" ")[2] for line in path.read_text().splitlines()]
     assert [(line[0], len(line)) for line in lines] == [("x", 900_000), ("y", 200_000)]
-
-
-@pytest.mark.slow
-def test_a_bot_that_writes_into_all_pipes_breaks_nothing(tmp_path: Path) -> None:
-    """Nothing is shown; its games are the same."""
-    ways = ("garbage", "pickle")
-    bot = str(rogues.FOLDER / "breaks_log.py")
-    bots: list[object] = [
-        {"bot": bot, "label": way, "lane": "inproc", "params": {"how": way}} for way in ways
-    ]
-    config = {"name": "breaks", "seed": 7, "pairs": 2, "bots": ["uniform", *bots]}
-    (tmp_path / "breaks.yaml").write_text(json.dumps(config))
-    done = run_command(tmp_path, "run", "breaks.yaml", "--quiet", "--workers", "2", "--out", "out")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    honest = [resolve("uniform"), *(rogues.first(way, "inproc") for way in ways)]
-    expected = csv_rows(played(tmp_path / "honest", honest, LONG, pairs=2) / "games.csv")
-    assert csv_rows(tmp_path / "out" / "games.csv") == expected

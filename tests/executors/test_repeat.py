@@ -21,21 +21,21 @@ from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
 from arena.processes import find_below
-from arena.store.store import Store
 from arena.tournament.match import Finished, GameResult
-from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.strikes import Strikes
 from arena.tournament.timing import Pace
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Seat, State
+from tests import ROOT
+from tests.kit import play_plan
 from tests.positions import at, dealt, quiet_game
-from tests.rogues import FOLDER, write
+from tests.rogues import FOLDER, spec, write
 from tests.tiers import few
 
 PAIRS = 4
-FIRST = Path(__file__).parents[1] / "rogues" / "first.py"
-PROGRAM = Path(__file__).parents[2] / "docs" / "examples" / "plain.py"
+FIRST = FOLDER / "first.py"
+PROGRAM = ROOT / "docs" / "examples" / "plain.py"
 BOOM = Fault("exception", "boom")
 
 
@@ -71,37 +71,36 @@ def faulty(plies: int, fault: Fault = BOOM, moves: str = MOVES, seat: int = 0) -
     return Finished(at(DEAL, moves[:plies]), fault, seat)
 
 
-def test_a_fault_that_comes_back_is_stored_as_it_was_the_second_time() -> None:
-    """Wherever it comes: the second game is the one that the printed command shows."""
-    second = faulty(7, Fault("crash", "ended with exit status 3"))
-    assert decide(Scripted(second), faulty(4)) == second
+WHOLE = Finished(at(DEAL, MOVES))
+EARLY = faulty(6)
+CRASH = faulty(7, Fault("crash", "ended with exit status 3"))
+IDLE = faulty(4, Fault("idle", "slept"))
+OF_OTHER = faulty(9, seat=1)
 
 
-def test_a_fault_that_does_not_come_back_costs_no_game() -> None:
-    """The bot has made the same moves up to it."""
-    whole = Finished(at(DEAL, MOVES))
-    assert decide(Scripted(whole), faulty(6)) == whole
-
-
-def test_a_second_try_is_no_second_chance() -> None:
-    """With other moves before the fault the first one stands, and is marked."""
-    other = Finished(at(DEAL, "6758"))
-    end = decide(Scripted(other), faulty(6))
-    assert end.guilty == 0
-    assert end.fault == Fault("exception", f"{UNSTEADY}boom")
-
-
-def test_a_game_that_was_idle_is_not_played_again() -> None:
-    """It belongs to the run."""
-    end = faulty(4, Fault("idle", "slept"))
-    assert decide(Scripted(), end) == end
-
-
-def test_a_fault_of_the_other_bot_has_to_come_back_too() -> None:
-    """The opponent's fault in the second game is a first one."""
-    whole = Finished(at(DEAL, MOVES))
-    assert decide(Scripted(faulty(9, seat=1), whole), faulty(6)) == whole
-    assert decide(Scripted(faulty(9, seat=1), faulty(9, seat=1)), None).guilty == 1
+@pytest.mark.parametrize(
+    ("first", "again", "end"),
+    [
+        (EARLY, [CRASH], CRASH),
+        (EARLY, [WHOLE], WHOLE),
+        (EARLY, [OF_OTHER, WHOLE], WHOLE),
+        (None, [OF_OTHER, OF_OTHER], OF_OTHER),
+        (IDLE, [], IDLE),
+        (
+            *(EARLY, [Finished(at(DEAL, "6758"))]),
+            EARLY._replace(fault=Fault("exception", f"{UNSTEADY}boom")),
+        ),
+    ],
+    ids=[
+        *("it comes back as another", "it does not come back", "the other bot's is a first one"),
+        *("the other bot's comes back", "idleness is of the run", "no second chance"),
+    ],
+)
+def test_a_fault_counts_if_it_comes_back(
+    first: Finished | None, again: list[Finished], end: Finished
+) -> None:
+    """As it was the second time; after other moves the first one stands, and is marked."""
+    assert decide(Scripted(*again), first) == end
 
 
 @pytest.fixture
@@ -146,11 +145,6 @@ def test_a_process_killed_from_outside_costs_no_game(
     assert len(asked) > 80
 
 
-COUNTS = """\
-    def choose(self, view, /):
-        global games
-        {choose}
-        return view.legal[0]"""
 GAMES = "global games; games = globals().get('games', 0) + 1"
 
 
@@ -158,7 +152,7 @@ GAMES = "global games; games = globals().get('games', 0) + 1"
 @pytest.mark.parametrize("lane", few(["inproc", "process"], 1, 0))
 def test_what_a_process_has_gathered_costs_no_game(tmp_path: Path, lane: str) -> None:
     """A bot that fails in its third game in a process gets a new one."""
-    body = COUNTS.format(choose="if games > 2: raise ValueError('too many games')")
+    body = "if games > 2: raise ValueError('too many games')\nreturn view.legal[0]"
     path = write(tmp_path, "gathers", body, GAMES)
     bot = resolve(str(path), label="bot", lane=lane)
     found = played(bot, tmp_path / "games", pairs=12)
@@ -171,10 +165,9 @@ def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: 
     """It draws its moves from the system's randomness, so that its second game is another one."""
     log = str(tmp_path / "log")  # of its games: it fails in the first one of a deal
     body = (
-        "    def choose(self, view, /):\n"
-        f"        if len(view.history) > 40 and len(open({log!r}).read()) % 2:\n"
-        "            raise ValueError('I give up')\n"
-        "        return view.legal[__import__('os').urandom(1)[0] % len(view.legal)]"
+        f"if len(view.history) > 40 and len(open({log!r}).read()) % 2:\n"
+        "    raise ValueError('I give up')\n"
+        "return view.legal[__import__('os').urandom(1)[0] % len(view.legal)]"
     )
     init = f"open({log!r}, 'a').write('x')"
     bot = resolve(str(write(tmp_path, "behind", body, init)), label="bot", lane=lane)
@@ -187,13 +180,9 @@ def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: 
 @pytest.mark.slow
 def test_a_fault_ends_its_process(tmp_path: Path) -> None:
     """What comes after it is played in a new one: its modules know of one game, or of two."""
-    body = (
-        "    def choose(self, view, /):\n"
-        "        if self.number > 1: raise ValueError(f'game {self.number}')\n"
-        "        return view.legal[7]"
-    )
-    init = f"{GAMES}; self.number = games"
-    bot = resolve(str(write(tmp_path, "first", body, init)), label="bot", lane="process")
+    body = "if self.number > 1: raise ValueError(f'game {self.number}')\nreturn view.legal[7]"
+    path = write(tmp_path, "first", body, f"{GAMES}; self.number = games")
+    bot = resolve(str(path), label="bot", lane="process")
     found = played(bot, tmp_path / "games", pairs=2)
     messages = {game.fault.message for game in found.results if game.fault}
     assert all("tuple index" in message for message in messages)
@@ -203,12 +192,11 @@ def test_a_fault_ends_its_process(tmp_path: Path) -> None:
 def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
     """Neither from its process, which is a new one, nor from the folder it may write to."""
     body = (
-        "    def choose(self, view, /):\n"
-        "        import os, pathlib\n"
-        "        diary = pathlib.Path(os.environ['HOME'], 'diary')\n"
-        "        assert not diary.exists()\n"
-        "        diary.write_text('I was here')\n"
-        "        os._exit(3)"
+        "import os, pathlib\n"
+        "diary = pathlib.Path(os.environ['HOME'], 'diary')\n"
+        "assert not diary.exists()\n"
+        "diary.write_text('I was here')\n"
+        "os._exit(3)"
     )
     bot = resolve(str(write(tmp_path, "diary", body)), label="bot", lane="process")
     games = played(bot, tmp_path / "games", pairs=1).results
@@ -218,16 +206,13 @@ def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_bot_that_breaks_the_engine_holds_no_run(tmp_path: Path) -> None:
     """The parent reads the processor time of its worker; the game is played apart, to its end."""
-    breaks = resolve(str(FOLDER / "breaks_engine.py"), label="breaks", lane="inproc")
+    breaks = resolve(spec("breaks_engine"), label="breaks", lane="inproc")
     limits = Limits(decision=0.01, start=1.0)
     tournament = Tournament("test", 0, 1, [breaks, resolve("uniform")], STANDARD, limits)
     log = tmp_path / "run.log"
-    store = Store(None)
     with run_log(log, QUIET) as lines:
-        plan = Plan([[range(1)]], Strikes(tournament.pairings, 1, 10))
-        for done in LocalExecutor(1).play(plan, tournament, lines):
-            store.add(done)
-    assert [game.plies >= 40 for _, game in store.results()] == [True] * 2
+        games = play_plan(tournament, LocalExecutor(1), lines)
+    assert [game.plies >= 40 for game in games.values()] == [True] * 2
     assert "worker-1 finished no game in time in breaks - uniform" in log.read_text()
 
 
@@ -254,8 +239,7 @@ def test_games_of_several_pairings_are_played_together(
         return ask(self, messages, allowed)  # type: ignore[arg-type]
 
     monkeypatch.setattr(BotProcess, "ask", counting)
-    body = "    def choose(self, view, /):\n        assert len(view.history) < 9\n"
-    fails = write(tmp_path, "fails", body + "        return view.legal[0]")
+    fails = write(tmp_path, "fails", "assert len(view.history) < 9\nreturn view.legal[0]")
     bots = [resolve(f"{name}={FIRST}", lane="process") for name in "abc"]
     bots.append(resolve(f"d={fails}", lane="process"))
     cup = Tournament("test", 0, 2, bots, STANDARD, Limits())

@@ -1,15 +1,11 @@
-"""Where games are played has one owner: every command and call plays at a `Venue` that is opened.
-
-One more field of a venue reaches all of them, as a venue shows here that has one.
-"""
+"""Every command and call plays at a `Venue` that is opened; one more field reaches all of them."""
 
 from __future__ import annotations
 
-import ast
 import inspect
 import pickle
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,6 @@ import pytest
 
 import arena
 from arena.addons.cluster import call
-from arena.check.item import Order
 from arena.cli import cli
 from arena.errors import InputError
 from arena.executors import worker_process
@@ -29,7 +24,7 @@ from arena.tournament.tournament import Tournament
 from engine.rules import STANDARD
 from tests.addons.league.small import a_league
 from tests.console import find_command
-from tests.house import modules, syntax
+from tests.kit import HERE
 
 FIELDS = {*Venue.__struct_fields__}
 HERE_ONLY = {"executor"}  # what a command or call is without that plays on this machine only
@@ -120,19 +115,16 @@ def parameters(command: str) -> set[str]:
     return {str(one.name) for one in find_command(command).params}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_that_plays_has_the_options_of_a_venue(command: str) -> None:
+@pytest.mark.parametrize("name", [*COMMANDS, *CALLS])
+def test_what_plays_has_the_options_of_a_venue(name: str) -> None:
     """Those that it does without are named above, so one more field is an option of all of them."""
-    without, _ = COMMANDS[command]
-    assert parameters(command) & FIELDS == FIELDS - without
-    assert ("scheduler" in parameters(command)) == (not without)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_every_call_that_plays_has_the_keywords_of_a_venue(call: str) -> None:
-    """As for commands."""
-    function, without, _ = CALLS[call]
-    assert {*inspect.signature(function).parameters} & FIELDS == FIELDS - without
+    if name in COMMANDS:
+        without, found = COMMANDS[name][0], parameters(name)
+        assert ("scheduler" in found) == (not without)
+    else:
+        function, without, _ = CALLS[name]
+        found = {*inspect.signature(function).parameters}
+    assert found & FIELDS == FIELDS - without
 
 
 def open_by(command: str, *words: str) -> Opened:
@@ -144,8 +136,8 @@ def open_by(command: str, *words: str) -> Opened:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_opens_its_venue(command: str) -> None:
-    """With the workers that are asked for, and with one more field: it is passed on whole."""
+def test_every_command_opens_its_venue(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the workers that are asked for, and one more field; but not alone on a rank of MPI."""
     without, _ = COMMANDS[command]
     opened = open_by(command, *([] if without == ONE_PROCESS else ["--workers", "3"]))
     one = {"game": 1, "check": 0}
@@ -153,18 +145,11 @@ def test_every_command_opens_its_venue(command: str) -> None:
     assert isinstance(opened.venue, More)
     assert opened.venue.mark == 7
     assert opened.venue.executor == (ExecutorChoice() if command == "check" else None)
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("command", [one for one in COMMANDS if "executor" in parameters(one)])
-def test_a_command_refuses_to_play_alone_on_each_rank(
-    command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever has the option of MPI says that it is missing; before anything is read."""
-    monkeypatch.setenv("PMI_SIZE", "2")
-    monkeypatch.setenv("PMI_RANK", "1")
-    with pytest.raises(InputError, match="rank 1 of 2: --executor mpi is missing"):
-        open_by(command)
+    if "executor" not in without:
+        monkeypatch.setenv("PMI_SIZE", "2")
+        monkeypatch.setenv("PMI_RANK", "1")
+        with pytest.raises(InputError, match="rank 1 of 2: --executor mpi is missing"):
+            open_by(command)
 
 
 @pytest.mark.usefixtures("folder")
@@ -194,22 +179,8 @@ def test_workers_know_the_venue_here_and_elsewhere() -> None:
         assert executor == LocalExecutor(3, venue)
     assert pickle.loads(worker_process.write_head(cup, venue))[1] == venue
     assert pickle.loads(call.write_head(cup, venue))[1] == venue
-
-
-class Stub:
-    """Stands for an executor of ours."""
-
-    def play(self, *_: object) -> Any:
-        """Play nothing."""
-        raise Opened(Venue())
-
-
-@pytest.mark.slow
-def test_an_executor_that_is_there_is_used_as_it_is() -> None:
-    """What plays in this process is one."""
-    stub: Any = Stub()
-    with open_executor(Venue(executor=stub)) as executor:
-        assert executor is stub
+    with open_executor(Venue(executor=HERE)) as executor:
+        assert executor is HERE
     with pytest.raises(InputError, match="executor: 5 is neither a name"):
         arena.run(["greedy", "uniform"], executor=5)  # type: ignore[arg-type]
 
@@ -219,37 +190,3 @@ def test_a_config_is_a_venue_and_the_rest_of_it_does_not_travel() -> None:
     config = Config([], 1, workers=4, executor="mpi")
     assert choose_venue({}, config) == Venue(workers=4, executor=ExecutorChoice("mpi"))
     assert {*Config.__struct_fields__} >= FIELDS
-
-
-def test_an_order_of_a_check_has_its_venue() -> None:
-    """By default it is this machine."""
-    assert Order("greedy", "process").venue == Venue()
-
-
-OWNERS: Mapping[str, set[str]] = {
-    "LocalExecutor": {"arena.executors.local"},
-    "PoolExecutor": {"arena.addons.cluster.pool"},
-    "open_pool": {"arena.executors.local"},
-    "Venue": {"arena.tournament.config_keys"},
-}
-"""Which modules make an executor or a venue."""
-
-
-@pytest.mark.parametrize("name", OWNERS)
-def test_no_other_module_makes_an_executor_or_a_venue(name: str) -> None:
-    """By their syntax."""
-    calls = {
-        module
-        for module, path in modules().items()
-        if name in path.read_text(encoding="utf-8")
-        for node in ast.walk(syntax(path))
-        if isinstance(node, ast.Call) and _name(node.func) == name
-    }
-    assert calls == OWNERS[name]
-
-
-def _name(function: ast.expr) -> str:
-    """Return the last word of what is called, or the name of a hook."""
-    if isinstance(function, ast.Call) and function.args and _name(function.func) == "hook":
-        return str(ast.literal_eval(function.args[0]))
-    return str(getattr(function, "attr", getattr(function, "id", "")))

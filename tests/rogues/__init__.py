@@ -63,6 +63,43 @@ class Rogue:
 
 bot = Rogue
 """
+_MEETS_AGAIN = """met = set()
+
+class Rogue:
+    def __init__(self, _setup):
+        self.again = None
+
+    def choose(self, view, /):
+        if self.again is None:
+            key = (view.seat, view.opening, view.hand)
+            self.again = key in met
+            met.add(key)
+        return view.legal[-1 if self.again else 0]
+
+bot = Rogue
+"""
+_HOLDS = """class Rogue:
+    def __init__(self, _setup, mark):
+        self.mark = mark
+
+    def choose(self, view, /):
+        open(self.mark, "w").close()
+        pow(3, 3 * 10**8)  # it has 140 million digits, and takes minutes
+        return view.legal[0]
+
+bot = Rogue
+"""
+_BREAKS_ENGINE = """import sys
+
+class Rogue:
+    def __init__(self, _setup):
+        sys.modules["engine.state"].State.apply = lambda _state, _action: None
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+bot = Rogue
+"""
 SHORT = {
     "no_bot": "",
     "raises_in_import": 'raise RuntimeError("not today")\n',
@@ -73,23 +110,26 @@ SHORT = {
     "chooses_nothing": "class Rogue:\n    def __init__(self, _setup): ...\n\nbot = Rogue\n",
     "raises_in_construction": "def bot(_setup):\n    raise SystemExit(3)\n",
     "knows_one_game": _ONE_GAME,  # raises KeyError at rules with other majority values
+    "meets_again": _MEETS_AGAIN,  # plays otherwise in a game whose deal its process has met before
+    "holds": _HOLDS,  # holds the interpreter, so that no other thread of its process runs
+    "breaks_engine": _BREAKS_ENGINE,  # of the process that it plays in: no game ends there
 }
 """The whole files of short rogues, by label."""
+
+APART = ("knows_one_game", "meets_again", "holds", "breaks_engine")
+"""Those of them that are not in ROGUES, as tests of one subject play them."""
 
 ROGUES = {
     **ILLEGAL,
     **RAISING,
     "not_python": "not_python.txt",
-    **{name: f"{name}.py" for name in SHORT if name != "knows_one_game"},
-    "late": "dies.py(how='late')",
-    "loops": "dies.py(how='loops')",
-    "sleeps": "dies.py(how='sleeps')",
-    "swallows": "dies.py(how='swallows')",
+    **{name: f"{name}.py" for name in SHORT if name not in APART},
+    **{how: f"dies.py(how='{how}')" for how in ("late", "loops", "sleeps", "swallows")},
     "bends_clock": "dies.py(how='clock')",
-    "bends_in_child": "dies.py(how='child')",
-    "bends_in_grandchild": "dies.py(how='grandchild')",
-    "bends_in_ignored_children": "dies.py(how='ignored_children')",
-    "bends_in_thread": "dies.py(how='thread')",
+    **{
+        f"bends_in_{where}": f"dies.py(how='{where}')"
+        for where in ("child", "grandchild", "ignored_children", "thread")
+    },
     "stops": "dies.py(how='sigstop')",
     "exits_at_once": "dies.py(how='os_exit')",
     "kills_itself": "dies.py(how='sigkill')",
@@ -105,16 +145,16 @@ ROGUES = {
     "prints": "meddles.py(what='prints')",
     "closes_stdout": "meddles.py(what='stdout')",
     "closes_descriptors": "meddles.py(what='descriptors')",
-    "reads_frames": "spies.py(where='frames')",
-    "reads_gc": "spies.py(where='gc')",
-    "reads_opponent": "spies.py(where='modules')",
-    "reads_run_folder": "spies.py(where='run_folder')",
+    **{
+        f"reads_{where}": f"spies.py(where='{where}')"
+        for where in ("frames", "gc", "opponent", "run_folder")
+    },
     "connects": "meddles.py(what='network')",
     "litters": "meddles.py(what='files')",
     "reseeds": "meddles.py(what='seeds')",
     "mutates": "meddles.py(what='view')",
     "varies": "varies.py",
-    "breaks_log": "breaks_log.py",
+    "breaks_log": "garbles.py(how='pipes')",
 }
 """Every rogue in Python, by its label: its file and parameters."""
 
@@ -150,11 +190,10 @@ UNTRUE = {
     "peeks_in_memory": "spies.py(where='gc', uses=True)",
     "draws": "depends.py(what='random')",
     "draws_from_numpy": "depends.py(what='numpy')",
-    "depends_on_hashes": "depends.py(what='hashes')",
-    "depends_on_the_clock": "depends.py(what='clock')",
-    "depends_on_the_system": "depends.py(what='system')",
-    "depends_on_memory": "depends.py(what='memory')",
-    "depends_on_earlier_games": "depends.py(what='games')",
+    **{
+        f"depends_on_{what}": f"depends.py(what='{what}')"
+        for what in ("hashes", "the_clock", "the_system", "memory", "earlier_games")
+    },
     "forges": "forges.py",
     "remembers": "remembers.py",
     "knows_one_game": "knows_one_game.py",
@@ -204,7 +243,7 @@ def spec(name: str) -> str:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
     others = ESCAPING | UNTRUE | WORKING | CLOSING | FRAMING
-    return str((_written() if name in SHORT else FOLDER) / (ROGUES | others)[name])
+    return str(_written() / f"{name}.py" if name in SHORT else FOLDER / (ROGUES | others)[name])
 
 
 @cache

@@ -20,7 +20,6 @@ class Depends:
         self.number = games
 
     def choose(self, view, /):
-        """Return a legal action that depends on it."""
         return view.legal[self.depend(view) % len(view.legal)]
 
     def hashes(self, view):
@@ -28,30 +27,24 @@ class Depends:
         names = {CHARS[action] * 3 for action in view.legal}
         return view.legal.index(CHARS.index(next(iter(names))[0]))
 
-    def clock(self, _view):
-        """Return the time of day."""
+    def the_clock(self, _view):
         return time.time_ns() // 1000
 
-    def system(self, _view):
-        """Return a random number of the operating system."""
+    def the_system(self, _view):
         return os.urandom(1)[0]
 
     def random(self, view):
-        """Draw from the global random numbers."""
         return random.randrange(len(view.legal))
 
     def numpy(self, view):
-        """Draw from numpy's global random numbers."""
         import numpy
 
         return int(numpy.random.randint(len(view.legal)))
 
-    def games(self, _view):
-        """Return the number of this game in the process."""
+    def earlier_games(self, _view):
         return self.number
 
     def memory(self, _view):
-        """Return the number of this decision in the process, over all games."""
         global decisions
         decisions += 1
         return decisions

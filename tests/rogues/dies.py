@@ -29,37 +29,30 @@ class Dies:
         self.begun = False
 
     def choose(self, view, /):
-        """Return the first legal action, in its second decision too late or never."""
         if len(view.history) > 1 and not (self.begun and self.how in ONCE):
             self.begun = True
             getattr(self, self.how, self.signal)()
         return view.legal[0]
 
     def late(self):
-        """Work a little longer than the limit."""
         work(self.limit + 0.1)
 
     def loops(self):
-        """Loop forever."""
         while True:
             pass
 
     def sleeps(self):
-        """Sleep for days."""
         time.sleep(10**6)
 
     def naps(self):
-        """Sleep for a second."""
         time.sleep(1)
 
     def swallows(self):
-        """Loop forever, also after exceptions."""
         while True:
             with suppress(BaseException):
                 self.loops()
 
     def os_exit(self):
-        """End the process."""
         os._exit(0)
 
     def with_parent(self):
@@ -69,11 +62,9 @@ class Dies:
         signal.pause()
 
     def with_group(self):
-        """Kill the group of the process."""
         os.killpg(0, signal.SIGKILL)
 
     def signal(self):
-        """Send itself the signal of this name."""
         os.kill(os.getpid(), getattr(signal, self.how.upper()))
 
     def clock(self):
@@ -88,7 +79,6 @@ class Dies:
         work()
 
     def child(self):
-        """Let a child work, and wait for it."""
         if child := os.fork():
             os.waitpid(child, 0)
         else:
@@ -121,7 +111,6 @@ class Dies:
                 os._exit(0)
 
     def thread(self):
-        """Work in a thread, and wait for it."""
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()

@@ -8,7 +8,6 @@ class First:
         pass
 
     def choose(self, view, /):
-        """Return the first legal action."""
         return view.legal[0]
 
 

@@ -12,7 +12,6 @@ ITEMS = ("lane process", "lane jail", "same seed", "lane inproc", "rating")
 
 
 def report():
-    """Return a report in which nothing has failed, as the arena's processes write it."""
     items = [{"item": {"name": name, "status": "ok", "message": "forged"}} for name in ITEMS]
     lines = [json.dumps(line) for line in (*items, {"end": True})]
     return "\n".join((*lines, '{"ok": true, "jailed": true}', "accepted", "")).encode()

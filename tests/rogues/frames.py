@@ -31,7 +31,6 @@ class Frames:
         self.remove()
 
     def remove(self):
-        """Remove the folders."""
         uncover()
         for folder in self.own.parent.parent.glob("worker-*" if self.all else "worker-*/bot-*"):
             if folder != self.own:

@@ -1,4 +1,4 @@
-"""Writes into what its worker shares with the parent, in its first decision."""
+"""Writes into what its worker shares with the parent, or into its log, in its first decision."""
 
 import gc
 import os
@@ -12,15 +12,16 @@ from pathlib import Path
 
 
 class Evil:
-    """Runs code where it is unpickled."""
+    """Ends the process in which it is unpickled."""
 
     def __reduce__(self):
-        return (os.write, (2, b"run in another process\n"))
+        return (exec, ("raise SystemExit('run in another process')",))
 
 
 EVIL = pickle.dumps(Evil())
 WORDS = b"\x92\xa9LastWords\xa1"
-FRAMES = {
+IN_PIPES = b"\xff" * 99 + b"\n" + struct.pack("!i", len(EVIL)) + EVIL
+IN_SOCKETS = {
     "four": b"\0\0\0\1",
     "pickle": struct.pack("<Q", len(EVIL)) + EVIL,
     "long": struct.pack("<Q", 1 << 62),
@@ -31,11 +32,10 @@ FRAMES = {
 }
 
 
-def write_to_sockets(data):
-    """Write into every descriptor of a socket."""
+def write(data, kind):
     for link in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            if int(link.name) > 2 and "socket:" in os.readlink(link):
+            if int(link.name) > 2 and kind in os.readlink(link):
                 os.write(int(link.name), data)
 
 
@@ -80,8 +80,10 @@ class Garbles:
                 beat_for_ever()
             elif self.how == "progress":
                 die_far_away()
+            elif self.how == "pipes":
+                write(IN_PIPES, "pipe:")
             else:
-                write_to_sockets(FRAMES[self.how])
+                write(IN_SOCKETS[self.how], "socket:")
         return view.legal[0]
 
 

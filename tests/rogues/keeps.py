@@ -13,18 +13,15 @@ kept = []  # of all games of this process
 
 
 def keep_threads(much):
-    """Keep a pool in which so many threads have begun."""
     pool = ThreadPoolExecutor(much)
     kept.append((pool, [pool.submit(time.sleep, 0.01) for _ in range(much)]))
 
 
 def keep_memory(much):
-    """Keep so many megabytes."""
     kept.append(b"\1" * (much << 20))
 
 
 def keep_children(much):
-    """Keep so many processes."""
     for _ in range(much):
         if (child := os.fork()) == 0:
             time.sleep(SECONDS)
@@ -33,7 +30,6 @@ def keep_children(much):
 
 
 def keep_files(much):
-    """Keep so many descriptors of open files."""
     kept.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(much))
 
 
@@ -53,7 +49,6 @@ class Keeps:
         keep(much or usual)
 
     def choose(self, view, /):
-        """Return the first legal action."""
         return view.legal[0]
 
 

@@ -28,7 +28,6 @@ class Meddles:
             random.seed(0)
 
     def choose(self, view, /):
-        """Meddle, and return the first legal action."""
         self.meddle(view)
         return view.legal[0]
 
@@ -39,11 +38,9 @@ class Meddles:
             self.left -= 1
 
     def stdout(self, _view):
-        """Close standard output."""
         sys.stdout.close()
 
     def descriptors(self, _view):
-        """Close all descriptors."""
         os.closerange(0, 1024)
 
     def seeds(self, _view):

@@ -12,7 +12,6 @@ class Notes:
         self.file.write_text("mine")
 
     def choose(self, view, /):
-        """Raise if the file is not as it was."""
         if self.file.read_text() != "mine":
             raise RuntimeError("somebody has written to my file")
         return view.legal[0]

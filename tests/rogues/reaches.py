@@ -119,7 +119,6 @@ class Reaches:
         self.look = globals()[what]
 
     def choose(self, view, /):
-        """Raise if anything is in reach."""
         if not view.history[1:] and (found := [*self.look()]):
             raise RuntimeError(f"{found[:5]}")
         return view.legal[0]

@@ -12,19 +12,16 @@ params = {}
 
 
 def say(text):
-    """Write this text or these bytes to standard output."""
     data = text if isinstance(text, bytes) else text.encode()
     while data:
         data = data[os.write(1, data) :]
 
 
 def answer(message, **more):
-    """Answer a message."""
     say(json.dumps({"id": message["id"], **more}) + "\n")
 
 
 def wait():
-    """Wait until the process is killed."""
     time.sleep(10**6)
 
 
@@ -37,14 +34,12 @@ def megabytes(descriptor):
 
 
 def talk():
-    """Answer without reading."""
     for number in range(10_000):
         say(f'{{"id":{number},"ready":true,"action":"T"}}\n')
     wait()
 
 
 def ends(_message):
-    """Close standard output and wait."""
     os.close(1)
     wait()
 
@@ -72,12 +67,10 @@ def silent(message, begin=""):
 
 
 def half(message):
-    """Write an incomplete line, and wait."""
     silent(message, f'{{"id":{message["id"]},"acti')
 
 
 def twice(message):
-    """Answer twice."""
     answer(message, action=message["legal"][0])
     answer(message, action=message["legal"][0])
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 
 def frames():
-    """Yield the States among the variables of its callers."""
     frame = sys._getframe()
     while frame is not None:
         yield from (value for value in frame.f_locals.values() if is_state(value))
@@ -15,7 +14,6 @@ def frames():
 
 
 def objects():
-    """Return the States among all objects."""
     return (thing for thing in gc.get_objects() if is_state(thing))
 
 
@@ -43,7 +41,7 @@ def is_state(thing):
 PLACES = {
     "frames": (frames, "a State in a frame"),
     "gc": (objects, "a State in memory"),
-    "modules": (modules, "the opponent's module"),
+    "opponent": (modules, "the opponent's module"),
     "run_folder": (run_folder, "the run's folder"),
 }
 
@@ -56,7 +54,6 @@ class Spies:
         self.uses = uses
 
     def choose(self, view, /):
-        """Return the first legal action if nothing is found."""
         for found in self.search():
             if not self.uses:
                 raise RuntimeError(f"found {self.what}")

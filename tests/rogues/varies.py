@@ -40,25 +40,20 @@ class Lazy:
     __hash__ = None
 
     def key(self, number):
-        """Return a key for sorting."""
         return sorted([number, number + 1], key=self.key)
 
     def even(self, number):
-        """Return whether a number is even."""
         return self.odd(number + 1)
 
     def odd(self, number):
-        """Return whether a number is odd."""
         return self.even(number + 1)
 
 
 def address():
-    """Raise with an address."""
     raise ValueError(f"lost {Addr()!r} and {Addr.__repr__}")
 
 
 def folder():
-    """Raise with the names of folders."""
     print(os.environ.get("ARENA_BOT_FOLDER", "").partition("/bot-")[0], tempfile.mkdtemp())
     os.stat(os.path.abspath("notes.txt"))
 
@@ -70,14 +65,12 @@ def source():
 
 
 def long():
-    """Print so much that it is cut."""
     for number in range(200):
         print(f"{number:3} {Addr()} {os.getcwd()}")
     raise ValueError(f"{os.getcwd()} " * 8 + f"{Addr()} " * 20)
 
 
 def warning():
-    """Warn before it raises."""
     warnings.warn("played like this for years", stacklevel=2)
     warnings.warn("ignored", DeprecationWarning, stacklevel=2)
     logging.warning("logged")
@@ -85,7 +78,6 @@ def warning():
 
 
 def thread():
-    """Raise in a thread."""
     helper = threading.Thread(target=address)
     helper.start()
     helper.join()
@@ -99,32 +91,26 @@ def texts():
 
 
 def mutual():
-    """Recurse by two methods."""
     Lazy().even(0)
 
 
 def attribute():
-    """Recurse in __getattr__."""
     _ = Lazy().sleep
 
 
 def words():
-    """Recurse in __repr__."""
     repr(Lazy())
 
 
 def equal():
-    """Recurse in __eq__."""
     _ = Lazy() == Lazy()
 
 
 def keys():
-    """Recurse in the key of a sort."""
     Lazy().key(0)
 
 
 def wrapped():
-    """Raise another exception from a deep recursion."""
     try:
         Lazy().even(0)
     except RecursionError:
@@ -132,7 +118,6 @@ def wrapped():
 
 
 def chained():
-    """Raise another exception from a deep recursion, with a reason."""
     try:
         attribute()
     except RecursionError as error:
@@ -149,19 +134,16 @@ def speak():
 
 
 def raising():
-    """Print, and raise."""
     speak()
     raise ValueError("spoke")
 
 
 def exiting():
-    """Print, and end the process."""
     speak()
     os._exit(3)
 
 
 def killed():
-    """Print, and kill the process."""
     speak()
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -181,7 +163,6 @@ class Varies:
         self.last = Last()
 
     def choose(self, _view, /):
-        """Fail."""
         print("asked")
         self.way()
 

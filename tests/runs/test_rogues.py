@@ -29,7 +29,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import run_here
-from tests.kit import csv_rows
+from tests.kit import csv_rows, marked_processes
 from tests.tiers import few
 from tests.waiting import until
 
@@ -198,22 +198,9 @@ def games_of_first(*labels: str) -> list[Row]:
         return csv_rows(met(Path(folder), bots) / "games.csv")
 
 
-def our_processes(mark: str) -> list[psutil.Process]:
-    """Return the running processes with this mark in their environment or arguments."""
-    processes = []
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            said = [Path("/proc", name, what).read_bytes() for what in ("environ", "cmdline")]
-            if any(mark.encode() in words for words in said):
-                processes.append(psutil.Process(int(name)))
-        except (OSError, psutil.Error):
-            continue
-    return [process for process in processes if process.pid != os.getpid()]
-
-
 def assert_none_is_left(mark: str) -> None:
     """Wait until no process with this mark is running."""
-    until(lambda: not our_processes(mark))
+    until(lambda: not marked_processes(mark))
 
 
 @pytest.fixture

@@ -7,7 +7,9 @@ import ssl
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,6 @@ from arena.entries.spec import HERE
 from arena.errors import InputError, Unreachable
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
-from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -38,20 +39,12 @@ def played(
     pairs: int = 1,
     limits: Limits = LIMITS,
     lane: str | None = None,
-) -> tuple[Played, Worker]:
-    """Return the games of a bot against uniform, and the worker that has played them."""
+) -> Played:
+    """Return the games of a bot against uniform."""
     entries = [resolve(str(spec), label="bot", lane=lane), resolve("uniform")]
     tournament = Tournament("test", 0, pairs, entries, STANDARD, limits)
-    worker = Worker(tournament, folder / f"worker-{time.monotonic_ns()}")
-    try:
-        return worker.play(Chunk(0, 0, pairs)), worker
-    finally:
-        worker.close()
-
-
-def kind_of(game: GameResult) -> str:
-    """Return the kind of a game's fault."""
-    return game.fault.kind if game.fault else ""
+    with closing(Worker(tournament, folder / f"worker-{time.monotonic_ns()}")) as worker:
+        return worker.play(Chunk(0, 0, pairs))
 
 
 @pytest.mark.slow
@@ -61,34 +54,32 @@ def test_a_game_is_the_same_as_in_any_other_lane(
 ) -> None:
     """One game in a request, and many; each session is ended."""
     server.games = games
-    here = played(write(tmp_path, "first", FIRST), tmp_path, pairs=4)[0]
-    there = played(server.url, tmp_path, pairs=4)[0]
+    here = played(write(tmp_path, "first", FIRST), tmp_path, pairs=4)
+    there = played(server.url, tmp_path, pairs=4)
     assert there.results == here.results
     assert server.ended >= 3  # one for its version, and one for each seat
     most = max(int(key.rpartition("-")[2]) for key in server.keys)
     assert (server.requests < most) == (games > 1)
 
 
-def reset_once(server: Server, handler: Handler) -> bool:
-    """Reset the connection after every third request, when it was answered for itself."""
-    key = handler.headers["Idempotency-Key"]
-    if int(key.rpartition("-")[2]) % 3 or server.failed.get(key, 0) >= 2:  # type: ignore[attr-defined]
-        return False
-    server.failed[key] = server.failed.get(key, 0) + 1  # type: ignore[attr-defined]
-    handler.reset()
-    return True
-
-
 @pytest.mark.slow
 def test_a_network_that_fails_plays_no_decision_twice(server: Server, tmp_path: Path) -> None:
     """Each request that was reset comes again with its key, and gets the answer of before."""
-    expected = played(server.url, tmp_path)[0].results
-    asked = len(server.keys)
-    server.failed = {}  # type: ignore[attr-defined]
-    server.before = lambda handler, _: reset_once(server, handler)
-    before = server.requests
-    assert played(resolve(server.url).target, tmp_path)[0].results == expected
-    assert len(server.failed) > 5  # type: ignore[attr-defined]
+    failed: Counter[str] = Counter()
+
+    def reset(handler: Handler, _: list[Message]) -> bool:
+        key = handler.headers["Idempotency-Key"]
+        if int(key.rpartition("-")[2]) % 3 or failed[key] >= 2:
+            return False
+        failed[key] += 1
+        handler.reset()
+        return True
+
+    expected = played(server.url, tmp_path).results
+    before, asked = server.requests, len(server.keys)
+    server.before = reset
+    assert played(server.url, tmp_path).results == expected
+    assert len(failed) > 5
     assert server.requests - before > len(server.keys) - asked
 
 
@@ -118,7 +109,7 @@ def test_a_wrong_answer_is_a_fault(
 ) -> None:
     """The fault is of the same kind as in a process, and comes back in the repetition."""
     server.before = wrong
-    results = played(server.url, tmp_path)[0].results
+    results = played(server.url, tmp_path).results
     faults = [game.fault for game in results if game.fault]
     assert [fault.kind for fault in faults] == ["protocol"] * 2
     assert message in faults[0].message
@@ -143,7 +134,7 @@ def test_faults_have_the_kinds_of_a_process(
 ) -> None:
     """It may say of itself what its own server saw, but not what would put it out of a run."""
     server.reply = lambda one: said if one["type"] == "choose" else server.play(one)
-    results = played(server.url, tmp_path)[0].results
+    results = played(server.url, tmp_path).results
     assert {game.fault.kind for game in results if game.fault} == {kind}
 
 
@@ -171,7 +162,7 @@ def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
 ) -> None:
     """The network is not to blame, as it answers an empty request; a whole answer is in time."""
     server.before = late
-    fault = played(server.url, tmp_path, limits=Limits(decision=0.1))[0].results[0].fault
+    fault = played(server.url, tmp_path, limits=Limits(decision=0.1)).results[0].fault
     assert fault
     assert (fault.kind, fault.message) == ("timeout", "no answer within 0.1 s")
 
@@ -182,7 +173,7 @@ def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path)
     apart = []
     for most in (1.0, 0.005, 0.0):
         limits = Limits(decision=60.0, latency=most)
-        timing = played(server.url, tmp_path, limits=limits)[0].timings["bot"]
+        timing = played(server.url, tmp_path, limits=limits).timings["bot"]
         apart.append((timing.wall.total - timing.cpu.total) / timing.decisions)
     assert apart[0] >= server.delay
     assert apart[1:] == pytest.approx([0.005, 0.0])
@@ -194,11 +185,12 @@ def test_a_slow_network_is_no_late_answer(
     """A decision may take so much longer; without a discount it is late."""
     monkeypatch.setattr("arena.addons.remote.remote_bot.RemoteBot.ping", lambda _: 60.0)
     server.delay = 0.04
-    ends = [
-        played(server.url, tmp_path, limits=Limits(decision=0.02, start=60.0, latency=most))[0]
-        for most in (10.0, 0.0)
-    ]
-    assert [[*map(kind_of, end.results)] for end in ends] == [["", ""], ["timeout", "timeout"]]
+    kinds = []
+    for most in (10.0, 0.0):
+        limits = Limits(decision=0.02, start=60.0, latency=most)
+        results = played(server.url, tmp_path, limits=limits).results
+        kinds.append([game.fault.kind if game.fault else "" for game in results])
+    assert kinds == [["", ""], ["timeout", "timeout"]]
 
 
 def test_another_version_ends_the_run(server: Server, tmp_path: Path) -> None:
@@ -241,7 +233,7 @@ def test_an_outage_is_no_forfeit(server: Server, outage: str, tmp_path: Path) ->
 
     with serving() as other:
         server.before = answer
-        unplayed = played(server.url, tmp_path)[0]
+        unplayed = played(server.url, tmp_path)
         assert other.requests == other.pings == 0
     assert not unplayed.results
     assert unplayed.refusal.startswith(f"bot: {server.url}: ")
@@ -275,7 +267,7 @@ def test_a_bad_hello_is_bad_input(server: Server, hello: Message, why: str) -> N
 def test_a_session_ends_after_a_fault(server: Server, tmp_path: Path) -> None:
     """The next game begins in a new one, as in a new process."""
     server.before = answering(b"no\n", when=lambda message: message["seat"] == 1)
-    games = played(server.url, tmp_path, pairs=2)[0].results
+    games = played(server.url, tmp_path, pairs=2).results
     assert [bool(game.fault) for game in games] == [False, True] * 2
     sessions = {key.rpartition("-")[0] for key in server.keys}
     assert len(sessions) >= 2 + 2 * 2

@@ -241,7 +241,7 @@ def test_an_echo_stands_in_no_fault_and_in_no_message(
     """Of a game, and of a bot that does not answer `hello`."""
     server.before = partial(echo, place, form, "choose")
     try:
-        told = [str(result.fault) for result in played(server.url, tmp_path)[0].results]
+        told = [str(result.fault) for result in played(server.url, tmp_path).results]
     except ArenaError as error:
         told = [str(error)]
     server.before = partial(echo, place, form, "hello")
@@ -321,7 +321,7 @@ def test_a_bot_that_runs_here_is_given_no_token(
     """A game of the lane inproc that ends by a fault is played again in a process."""
     monkeypatch.setenv(TOKENS, f"b.org={SECRET} a.org={PLAIN}")
     monkeypatch.setenv(SERVE_TOKEN, SECRET[::-1])
-    for result in played(write(tmp_path, "shows", SHOWS), tmp_path, lane=lane)[0].results:
+    for result in played(write(tmp_path, "shows", SHOWS), tmp_path, lane=lane).results:
         assert result.fault
         assert result.fault.message == "ValueError: [None, None]"
     assert not {TOKENS, SERVE_TOKEN} & thinking._own_variables().keys()

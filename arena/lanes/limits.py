@@ -100,7 +100,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Latency,
         Meta(
             description="Seconds of the network at most that are taken off the decisions of a bot "
-            "that lives elsewhere; by default 1."
+            "that lives elsewhere; by default 1, in a league 0."
         ),
     ] = 1.0
     memory: Annotated[Megabytes, Meta(description="MB for all processes of a bot together.")] = 1024

@@ -16,6 +16,7 @@ from arena.executors.local import Executor
 from arena.executors.log import QUIET
 
 _NO_ROUND: Final = "no round was played"
+_AWAY: Final = "did not play: "
 _PAUSE = 1.0  # seconds between two looks at the inbox while no game can be played
 
 
@@ -68,8 +69,9 @@ def host(
         if result:
             played, games = played + 1, games + 2 * result.pairs
             tell(f"round {result.number:,}: {2 * result.pairs:,} games")
-            for name in result.suspended:
-                tell(f"suspended: {name}")
+            left = [f"suspended: {name}" for name in result.suspended]
+            for line in [*left, *(f"{_AWAY}{why}" for why in result.away)]:
+                tell_new(line)
             names |= {*_of_last_round(league), *result.suspended}
         if result or names:
             write_site(league, names)
@@ -92,7 +94,7 @@ def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
     def tell_new(line: str) -> None:
         if line not in told:
             tell(line)
-        if line.startswith((NOT_YET, _NO_ROUND)):
+        if line.startswith((NOT_YET, _NO_ROUND, _AWAY)):
             told.add(line)
 
     return tell_new

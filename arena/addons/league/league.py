@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from arena.addons.league.sources import SOURCES
 from arena.addons.league.submission import Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.entries.layout import remove_tree
-from arena.errors import InputError, counted, escape, naming
+from arena.errors import InputError, Unreachable, counted, escape, naming
 from arena.executors.local import Executor
 from arena.executors.log import NORMAL
 from arena.lanes.jail_support import find_bubblewrap
@@ -42,11 +42,12 @@ _LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game h
 
 
 class RoundResult(NamedTuple):
-    """What a round came to: its number, pairs that were played, and the names that left."""
+    """A round: its number, its pairs, the names that left, and why others could not be asked."""
 
     number: int
     pairs: int
     suspended: list[str]
+    away: Collection[str] = ()
 
 
 def make_league(
@@ -162,17 +163,26 @@ class League:
     def play_round(self, executor: Executor, shown: int = NORMAL) -> RoundResult | None:
         """Play the round that was not finished, or a new one; None if nobody has an opponent.
 
-        It is to be called while `playing`. Raises InputError for settings or an engine that would
-        play other games than before.
+        A bot whose server cannot be asked does not play in it. It is to be called while `playing`.
+        Raises InputError for settings or an engine that would play other games than before.
         """
         self._forget()
-        number = self.number
+        number, away = self.number, dict[str, str]()
+        while meetings := self._next(number, away):
+            try:
+                run = self._make_run(number, meetings)
+                play_games(run, executor, RunFolder(self.folder), shown)
+                return self._finish(number + 1, meetings)._replace(away=away.values())
+            except Unreachable as error:
+                away[str(error).partition(": ")[0]] = escape(str(error))
+                self._forget()
+        return None
+
+    def _next(self, number: int, away: Collection[str]) -> list[Meeting]:
+        """Return the meetings of the round that was not finished, or of a new one."""
         begun = self.games.rounds[number:]
-        meetings = begun[0] if begun else self._choose()
-        if not meetings:
-            return None
-        play_games(self._make_run(number, meetings), executor, RunFolder(self.folder), shown)
-        return self._finish(number + 1, meetings)
+        kept = [one for one in begun[0] if not {*one[:2]} & {*away}] if begun else []
+        return kept or self._choose(away)
 
     def _make_run(self, number: int, meetings: Sequence[Meeting]) -> Tournament:
         """Return the run with another round; the bots of earlier ones are those of its store."""
@@ -200,10 +210,14 @@ class League:
         active = self.ledger.versions("state = ?", ACTIVE)
         return all(one.id in rows and rows[one.id].half <= target for one in active)
 
-    def _choose(self) -> list[Meeting]:
-        """Return the meetings of a new round."""
+    def _choose(self, away: Collection[str]) -> list[Meeting]:
+        """Return the meetings of a new round, without those that are away."""
         rows, results = self.ratings(), self.games.results
-        known = [one for one in self.ledger.versions() if one.is_active or one.id in rows]
+        versions = [
+            one._replace(state=SUSPENDED) if one.label in away else one
+            for one in self.ledger.versions()
+        ]
+        known = [one for one in versions if one.is_active or one.id in rows]
         known.sort(key=lambda one: (not one.panel, one.name, one.number))  # not by who was first
         if sum(version.is_active for version in known) < _LEAST:
             return []

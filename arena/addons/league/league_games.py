@@ -16,7 +16,8 @@ from arena.addons.league.league_tables import Version
 from arena.addons.league.sources import SOURCES, as_file, identity_of
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import InputError, naming
+from arena.entries.spec import is_address
+from arena.errors import InputError, Unreachable, naming
 from arena.lanes.faults import count_strikes
 from arena.runs.progress_bar import FirstFault, find_first_faults
 from arena.statistics.counts import BY_RULE, MISSING, ScoreCounts
@@ -29,8 +30,12 @@ from arena.store.store import Store
 def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     """Return the entry of a version; raises InputError if its source has changed.
 
-    Its spec is relative to the league's folder, so that a league can be moved.
+    Its spec is relative to the league's folder, so that a league can be moved. Raises Unreachable,
+    whose text begins with its label, for a bot that lives elsewhere and cannot be asked, or is
+    another one now.
     """
+    if is_address(version.spec):
+        return _find_server(version)
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
         spec = f"{version.label}={as_file(folder / version.spec)}"
@@ -45,6 +50,16 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
             f"{version.title}: {where} is not what was submitted; its games would be another bot's"
         )
     return entry
+
+
+def _find_server(version: Version) -> Entry:
+    try:
+        entry = resolve(version.spec, version.label)
+    except InputError as error:
+        raise Unreachable(f"{version.label}: {error}") from None
+    if identity_of(entry) == version.sha256:
+        return entry
+    raise Unreachable(f"{version.label}: its server has another version: it is to be handed in")
 
 
 class Result(NamedTuple):

@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: Annotated[Seed, told("seed")] = 0
     rules: Annotated[dict[str, Any], told("rules")] = {}
     lane: Annotated[Here, told("lane")] = "jail"
-    limits: Annotated[Limits, told("limits")] = Limits(decision=2.0)
+    limits: Annotated[Limits, told("limits")] = Limits(decision=2.0, latency=0.0)
     panel: Annotated[
         tuple[str, ...],
         Meta(min_length=1, max_length=100, description="Bots of the arena that fix the scale."),

@@ -19,7 +19,7 @@ from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.program import BUILT, MANIFEST, ZIP, is_program
 from arena.entries.resolve import installed, read_archived, resolve
-from arena.entries.spec import parse
+from arena.entries.spec import is_address, parse
 from arena.errors import ArenaError, InputError, naming
 
 SOURCES: Final = "bots"
@@ -42,7 +42,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     cannot be read or built.
     """
     spec = parse(bot)
-    if spec.target in {name for name, _ in installed()}:
+    if is_address(spec.target) or spec.target in {name for name, _ in installed()}:
         return Taken(bot, identity_of(resolve(bot)))
     path = Path(os.path.expanduser(spec.target))
     if spec.params:

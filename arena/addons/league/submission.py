@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,9 +34,15 @@ from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
 from arena.errors import InputError, blaming_machine
+from arena.executors.local import open_executor
+from arena.executors.log import QUIET
 from arena.lanes.faults import KINDS
 from arena.lanes.jail_support import require_jail
 from arena.processes import killing_orphans
+from arena.runs.run import run
+from arena.store.store import Store
+from arena.tournament.config_keys import Venue
+from arena.tournament.tournament import Tournament
 
 Working: TypeAlias = Callable[[str], None]
 """What a job that may take long calls now and then; it may raise, which ends the job."""
@@ -86,9 +92,9 @@ class Desk:
     ) -> Version:
         """Check a bot, and store it as the newest version of a name, replacing the one before.
 
-        `bot` is a file, a folder, or a bot of the arena with or without parameters. `owner` is by
-        default the owner of the name. `working` is called with the name of each check. Raises
-        Refused, with the reason, and NotNow.
+        `bot` is a file, a folder, the address of a server, or a bot of the arena with or without
+        parameters. `owner` is by default the owner of the name. `working` is called with the name
+        of each check. Raises Refused, with the reason, and NotNow.
         """
         self._check_place(bot)
         check_name(name)
@@ -178,7 +184,9 @@ class Desk:
         spec = parse(bot)
         if spec.label is not None:
             raise InputError(f"bot {bot!r}: the name is given by --name")
-        if spec.target.startswith(COMMAND) or is_address(spec.target):
+        if is_address(spec.target):
+            return
+        if spec.target.startswith(COMMAND):
             raise InputError(
                 f"bot {bot!r}: a league keeps files: hand in the program's file, or its folder "
                 f"with a {MANIFEST} that names the command"
@@ -214,6 +222,8 @@ class Desk:
 
         Raises Refused for one that fails, or whose check ends without a verdict.
         """
+        if is_address(spec):
+            return self._try_server(spec)
         is_file = spec.startswith(f"{SOURCES}/")
         order = Order(
             f"{LABEL}={self.folder.absolute() / spec if is_file else spec}",
@@ -230,6 +240,22 @@ class Desk:
         if failed := [item for item in items if item.status == "fail"]:
             raise _refuse(failed, name, spec if is_file else "")
         return items
+
+    def _try_server(self, spec: str) -> list[Item]:
+        """Return the times of a bot that lives elsewhere, from a pair of games: no check starts it.
+
+        Raises Refused for one that fails.
+        """
+        entries, settings = [resolve(f"{LABEL}={spec}"), resolve("uniform")], self.settings
+        pair = Tournament("time", 0, 1, entries, settings.game_rules(), settings.limits)
+        with closing(Store(None)) as store, open_executor(Venue(workers=1)) as executor:
+            cpu = run(pair, executor, shown=QUIET, store=store).timings[LABEL].cpu
+            for _, game in store.results():
+                if game.fault and game.winner:
+                    raise Refused(f"{game.fault.kind}: {game.fault.message}", "its games failed")
+        return [
+            Item("time", "ok", "", figures={"median": cpu.quantile(0.5), "p99": cpu.quantile(0.99)})
+        ]
 
 
 def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
@@ -250,7 +276,7 @@ def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
 def _leave_out_folder(message: str, bot: str) -> str:
     """Return a message without the folder of a bot's file, which its owner may not know."""
     folder = Path(bot).parent
-    if folder == Path():
+    if folder == Path() or is_address(bot):
         return message
     for place in (os.path.join(os.curdir, folder, ""), os.path.join(folder, "")):
         message = message.replace(place, "")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.league.league_settings import Settings
 from arena.addons.remote import remote_bot
 from arena.addons.remote.remote_bot import TOKENS, find_token, parse_address
 from arena.entries.resolve import default_lane, resolve
@@ -168,7 +169,7 @@ def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
 
 
 def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path) -> None:
-    """As far as an empty request takes as long, and no more than `latency`."""
+    """As far as an empty request takes as long, and no more than `latency`: in a league 0."""
     server.delay = 0.02
     apart = []
     for most in (1.0, 0.005, 0.0):
@@ -177,6 +178,7 @@ def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path)
         apart.append((timing.wall.total - timing.cpu.total) / timing.decisions)
     assert apart[0] >= server.delay
     assert apart[1:] == pytest.approx([0.005, 0.0])
+    assert Settings().limits.latency == 0
 
 
 def test_a_slow_network_is_no_late_answer(

@@ -21,8 +21,7 @@ from starlette.exceptions import HTTPException
 
 import arena
 from arena.addons.league.league import League
-from arena.addons.league.league_site import write_site
-from arena.addons.league.league_tables import WITHDRAWN
+from arena.addons.league.league_tables import ACTIVE, WITHDRAWN
 from arena.addons.league.submission import Refused
 from arena.addons.remote import bot_server
 from arena.entries.resolve import resolve
@@ -277,42 +276,30 @@ def pairs_of(league: League, name: str) -> int:
     return sum(sum(one.by_score) for one in league.games.results.get(version.label, ()))
 
 
-@pytest.mark.study
-def test_an_outage_pauses_a_bot_and_no_other(server: Server, tmp_path: Path) -> None:
-    """The round ends without it, and it comes back when its server answers."""
+@pytest.mark.slow
+def test_a_league_plays_on_without_a_server_that_cannot_be_asked(
+    server: Server, tmp_path: Path
+) -> None:
+    """Also with another version there, until that is handed in."""
     with a_league(tmp_path / "club", **CALM) as league:
         league.desk.submit(server.url, "ann")
         server.before = answering(status=503)
-        assert play(league)[0].pairs > 0
-        (ann,) = league.find("ann")
-        assert ann.is_paused
-        assert ann.why.startswith(f"paused: {server.url}: it answers 503")
+        (result,) = play(league)
+        assert result.pairs > 0
+        (why,) = result.away
+        assert f"{server.url}: it answers 503" in why
         assert not pairs_of(league, "ann")
         assert pairs_of(league, "greedy")
-        write_site(league)
-        page = tmp_path / "club" / "site" / "bots" / "ann.html"
-        assert "It plays again once its server answers." in page.read_text()
         server.before = lambda *_: False
-        play(league)
-        assert league.find("ann")[0].is_active
+        assert not play(league)[0].away
         assert pairs_of(league, "ann")
-
-
-@pytest.mark.study
-def test_a_new_version_is_handed_in(server: Server, tmp_path: Path) -> None:
-    """Until then the bot is paused: its games would be another bot's."""
-    with a_league(tmp_path / "club", **CALM) as league:
-        league.desk.submit(server.url, "ann")
         server.version = "2"
-        play(league)
-        assert "another version" in league.find("ann")[0].why
+        (why,) = play(league)[0].away
+        assert "another version" in why
         league.desk.submit(server.url, "ann")
         assert [version.state for version in league.find("ann")] == ["replaced", "active"]
-        play(league)
-        assert league.find("ann")[-1].is_active
-        server.version = "3"
-        play(league)
-        assert league.withdraw("ann").is_paused  # as it was
+        assert not play(league)[0].away
+        assert league.withdraw("ann").state == ACTIVE  # as it was
         assert league.find("ann")[-1].state == WITHDRAWN
 
 
@@ -323,7 +310,7 @@ def test_a_server_that_fails_in_its_first_games_is_refused(server: Server, tmp_p
         server.reply = lambda one: (
             {"error": "no model"} if one["type"] == "choose" else server.play(one)
         )
-        with pytest.raises(Refused, match="games: exception: no model"):
+        with pytest.raises(Refused, match="exception: no model"):
             league.desk.submit(server.url, "ann")
 
 

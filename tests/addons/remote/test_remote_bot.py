@@ -168,6 +168,26 @@ def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
     assert (fault.kind, fault.message) == ("timeout", "no answer within 0.1 s")
 
 
+@pytest.mark.slow
+def test_a_server_that_falls_silent_is_an_outage(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is late, and answers no empty request either: nobody knows whose fault that is."""
+
+    def fall_silent(_: Handler, messages: list[Message]) -> bool:
+        if messages[0].get("round") == 2:
+            monkeypatch.setattr(remote_bot, "_CONNECT", 0.1)
+            server.delay = 9.0
+            time.sleep(server.delay)
+            server.delay = 0.0
+        return False
+
+    server.before = fall_silent
+    unplayed = played(server.url, tmp_path, limits=Limits(decision=0.1))
+    assert not unplayed.results
+    assert unplayed.refusal.startswith(f"bot: {server.url}: ")
+
+
 def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path) -> None:
     """As far as an empty request takes as long, and no more than `latency`: in a league 0."""
     server.delay = 0.02

@@ -267,7 +267,6 @@ def test_nothing_is_laid_out_in_the_folder_of_a_run_that_has_ended(tmp_path: Pat
     """Also if somebody, such as an exception, still holds the files of one of its bots."""
     (tmp_path / "a.py").write_text("bot = 1")
     layout = resolve(f"{tmp_path}/a.py").layout(tmp_path / "run")
-    assert layout is not None
     layout.renew()
     remove_tree(tmp_path / "run")
     renew_all()

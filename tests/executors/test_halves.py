@@ -101,10 +101,8 @@ def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
     todo = plan(most=1)
     halves = Halves(todo, 2)
     one = halves.next(0)
-    assert one is not None
     todo.strikes.out["a"] = 0  # of pairings 0 and 1
     piece = halves.next(1)
-    assert piece is not None
     assert piece.pairing == 2
     assert list(halves.join(played(one))) == []
     halves.take_back([one])
@@ -139,9 +137,7 @@ def test_chunks_of_bots_in_the_workers_stay_whole() -> None:
     """Any worker plays both games of a pair; so does the one that replaces a dead one."""
     halves = Halves(plan(), 2, whole=True)
     one, two = halves.next(0), halves.next(1)
-    assert one is not None
     assert one == Chunk(0, 0, one.pairs)
-    assert two is not None
     assert two.seats == (0, 1)
     assert two.first == one.pairs
     halves.take_back([one])

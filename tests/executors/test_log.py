@@ -121,7 +121,7 @@ def test_an_interrupt_while_a_log_begins_leaves_nothing_to_join(
 
 def writers() -> list[logging.Handler]:
     """Return the handlers for records of workers that an exit of the program would join."""
-    handlers = [handler() for handler in logging._handlerList]  # type: ignore[attr-defined]
+    handlers = [handler() for handler in logging._handlerList]
     return [handler for handler in handlers if isinstance(handler, MultiProcessingHandler)]
 
 

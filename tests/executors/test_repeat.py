@@ -118,7 +118,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[set[int]], list[int]]:
                     with suppress(ProcessLookupError):  # it ends with the others
                         os.kill(pid, signal.SIGKILL)
                 self._process.wait()
-            return ask(self, messages, allowed)  # type: ignore[arg-type]
+            return ask(self, messages, allowed)
 
         monkeypatch.setattr(BotProcess, "ask", killed)
         return asked
@@ -236,7 +236,7 @@ def test_games_of_several_pairings_are_played_together(
 
     def counting(self: BotProcess, messages: list[object], allowed: object) -> object:
         sizes.append(len(messages))
-        return ask(self, messages, allowed)  # type: ignore[arg-type]
+        return ask(self, messages, allowed)
 
     monkeypatch.setattr(BotProcess, "ask", counting)
     fails = write(tmp_path, "fails", "assert len(view.history) < 9\nreturn view.legal[0]")

@@ -182,7 +182,7 @@ def test_workers_know_the_venue_here_and_elsewhere() -> None:
     with open_executor(Venue(executor=HERE)) as executor:
         assert executor is HERE
     with pytest.raises(InputError, match="executor: 5 is neither a name"):
-        arena.run(["greedy", "uniform"], executor=5)  # type: ignore[arg-type]
+        arena.run(["greedy", "uniform"], executor=5)
 
 
 def test_a_config_is_a_venue_and_the_rest_of_it_does_not_travel() -> None:

@@ -40,7 +40,6 @@ def test_temporary_folders_are_replaced() -> None:
             assert settle(f"no file '{inner}/a/b'") == "no file '<folder>/a/b'"
         for worker in (folder, folder / "worker-3", folder / "bot-ab_cd7x1"):
             layout = resolve("greedy").layout(worker)
-            assert layout
             assert settle(f'File "{layout.folder}/bots/greedy.py"') == 'File "bots/greedy.py"'
             assert settle(f"at file://{layout.folder}/lib/a.js:3") == "at file://lib/a.js:3"
     path = tempfile.mkdtemp()
@@ -149,6 +148,6 @@ def test_output_takes_its_place_again_where_a_bot_has_left_it(
     output.stay()
     assert sys.stdout is None
     output.capture()
-    sys.stdout = None  # type: ignore[assignment]
+    sys.stdout = None
     output.stay()
     assert {getattr(sys, name) for name in names} == {output}

@@ -70,7 +70,7 @@ def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> 
     Recorder.seen, Recorder.setups = [], []
     host = Host(Output())
     host.bot, host.rules = Recorder, rules
-    player = RemotePlayer(None, 3, 1, 0, Clock(1.0), Timing())  # type: ignore[arg-type]
+    player = RemotePlayer(None, 3, 1, 0, Clock(1.0), Timing())
     luck = Random(5).getrandbits(128)
     new = {"type": "new", "game": 3, "seat": 1, "seed": f"{luck:032x}"}
     host.answer(new | {"seconds_per_decision": 2.5, "seconds_per_game": None})

@@ -217,7 +217,7 @@ def test_what_workers_log_is_repeated_under_the_name_of_their_machine() -> None:
     """In the run's log."""
     lines: list[tuple[str, str]] = []
     log = RunLog([])
-    log.write = lambda process, line: lines.append((process, line.text))  # type: ignore[method-assign]
+    log.write = lambda process, line: lines.append((process, line.text))
     pool = PoolExecutor(Scripted(lines=[Line("node", 20, "ready")]), lambda: 1, "processes")
     play_plan(replace(CUP, pairs=1), pool, log)
     assert lines == [("node", "ready")]
@@ -355,10 +355,10 @@ def test_a_run_of_which_a_worker_is_killed_has_the_files_of_a_local_run(
     from distributed import Client
 
     keys = {"pairs": 2, "seed": 3, "progress": False}
-    alone = arena.run(["uniform", "greedy"], workers=1, **keys).games  # type: ignore[arg-type]
-    with Client(cluster.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-        for one in (client, client.get_executor()):  # type: ignore[no-untyped-call]
-            there = arena.run(["uniform", "greedy"], executor=one, **keys)  # type: ignore[arg-type]
+    alone = arena.run(["uniform", "greedy"], workers=1, **keys).games
+    with Client(cluster.address, set_as_default=False) as client:
+        for one in (client, client.get_executor()):
+            there = arena.run(["uniform", "greedy"], executor=one, **keys)
             assert there.games.equals(alone)
 
 

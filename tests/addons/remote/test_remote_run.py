@@ -54,7 +54,6 @@ KEPT = ("games.csv", "standings.csv", "faults.csv", "verdicts.csv", "head_to_hea
 def served(*words: str, **variables: str) -> Iterator[str]:
     """Yield the address of `arena serve-bot`, which ends afterwards."""
     program = start_command(ROOT, "serve-bot", "--port", "0", *words, **variables)
-    assert program.stdout
     try:
         line = program.stdout.readline()
         assert "Ctrl-C ends it" in line, line
@@ -194,7 +193,6 @@ def test_the_server_on_the_page_plays(tmp_path: Path) -> None:
     )
     here = arena.run([write(tmp_path, "first", FIRST), "uniform"], pairs=2, progress=False)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout
         bot = {"bot": f"http://127.0.0.1:{int(run.stdout.readline())}", "label": "first"}
         there = arena.run([bot, "uniform"], pairs=2, progress=False)
         run.terminate()
@@ -209,7 +207,7 @@ def test_the_commands_on_the_page_play(tmp_path: Path) -> None:
         for block in markdown.fences(PAGE)
         if block.language == "console" and block.not_run
     )
-    there, token = re.search(r"'([\d.:]+)=(\w+)", tokens).groups()  # type: ignore[union-attr]
+    there, token = re.search(r"'([\d.:]+)=(\w+)", tokens).groups()
     assert f"http://{there}" in play
     _, _, spec, *port = shlex.split(serve)
     assert port == ["--port", "8000"]
@@ -246,7 +244,6 @@ def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
         hall.end("one")
         with pytest.raises(HTTPException, match="410"):
             asked.result()
-        assert session.process
         assert session.process.pid is None
 
 

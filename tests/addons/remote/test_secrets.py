@@ -322,7 +322,6 @@ def test_a_bot_that_runs_here_is_given_no_token(
     monkeypatch.setenv(TOKENS, f"b.org={SECRET} a.org={PLAIN}")
     monkeypatch.setenv(SERVE_TOKEN, SECRET[::-1])
     for result in played(write(tmp_path, "shows", SHOWS), tmp_path, lane=lane).results:
-        assert result.fault
         assert result.fault.message == "ValueError: [None, None]"
     assert not {TOKENS, SERVE_TOKEN} & thinking._own_variables().keys()
 

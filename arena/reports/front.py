@@ -16,7 +16,6 @@ import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 
 import h11
@@ -130,15 +129,6 @@ def is_own(method: str, headers: Headers, origin: str) -> bool:
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     return method in _NEVER_CHANGES or "origin" in headers
-
-
-def read_cookie(header: str, name: str) -> str:
-    """Return the value of a cookie in a header, empty without it."""
-    try:
-        cookies = SimpleCookie(header)
-    except CookieError:
-        return ""
-    return cookies[name].value if name in cookies else ""
 
 
 def network_of(client: str) -> str:

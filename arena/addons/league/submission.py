@@ -218,15 +218,14 @@ class Desk:
             return take(self.folder, bot, self.settings, waiting)
 
     def _check(self, name: str, spec: str, working: Working = lambda _: None) -> Sequence[Item]:
-        """Check a stored bot, or one of the arena, and return the items of the check.
+        """Check a stored bot, or time another one, and return the items of the check.
 
         Raises Refused for one that fails, or whose check ends without a verdict.
         """
-        if is_address(spec):
-            return self._try_server(spec)
-        is_file = spec.startswith(f"{SOURCES}/")
+        if not spec.startswith(f"{SOURCES}/"):
+            return self._time(spec)
         order = Order(
-            f"{LABEL}={self.folder.absolute() / spec if is_file else spec}",
+            f"{LABEL}={self.folder.absolute() / spec}",
             self.settings.lane if self.settings.lane == "jail" else "process",
             self.settings.check_games,
             self.settings.seed,
@@ -238,28 +237,29 @@ class Desk:
         except CutShort as error:
             raise Refused(f"{error}: it has to decide faster", public=_TOO_LONG) from None
         if failed := [item for item in items if item.status == "fail"]:
-            raise _refuse(failed, name, spec if is_file else "")
+            raise _refuse(failed, name, spec)
         return items
 
-    def _try_server(self, spec: str) -> list[Item]:
-        """Return the times of a bot that lives elsewhere, from a pair of games: no check starts it.
+    def _time(self, spec: str) -> list[Item]:
+        """Return the times of a bot of the arena, or of one elsewhere, from a pair of games.
 
         Raises Refused for one that fails.
         """
         entries, settings = [resolve(f"{LABEL}={spec}"), resolve("uniform")], self.settings
         pair = Tournament("time", 0, 1, entries, settings.game_rules(), settings.limits)
-        with closing(Store(None)) as store, open_executor(Venue(workers=1)) as executor:
-            cpu = run(pair, executor, shown=QUIET, store=store).timings[LABEL].cpu
+        venue = Venue(workers=1)
+        with _apart(), closing(Store(None)) as store, open_executor(venue) as executor:
+            timings = run(pair, executor, shown=QUIET, store=store).timings
             for _, game in store.results():
                 if game.fault and game.winner:
                     raise Refused(f"{game.fault.kind}: {game.fault.message}", "its games failed")
-        return [
-            Item("time", "ok", "", figures={"median": cpu.quantile(0.5), "p99": cpu.quantile(0.99)})
-        ]
+        cpu = timings[LABEL].cpu
+        figures = {"median": cpu.quantile(0.5), "p99": cpu.quantile(0.99)}
+        return [Item("time", "ok", "", figures=figures)]
 
 
 def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
-    """Return the refusal of a bot for the items that failed; `spec` is the league's copy, if any.
+    """Return the refusal of a bot for the items that failed; `spec` is the league's copy.
 
     The owner knows the bot's name, and not the path of its copy.
     """
@@ -267,9 +267,8 @@ def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
     kinds = [f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed]
     if "started more than" in what:
         kinds = ["it starts too many processes"]
-    if spec:
-        what = re.sub(rf"\S*{re.escape(Path(spec).name)}", f"{name}{Path(spec).suffix}", what)
-        what = f"{what}; `arena check` of the file plays such games at home"
+    what = re.sub(rf"\S*{re.escape(Path(spec).name)}", f"{name}{Path(spec).suffix}", what)
+    what = f"{what}; `arena check` of the file plays such games at home"
     return Refused(f"the check failed: {what}", f"the check failed: {'; '.join(kinds)}")
 
 

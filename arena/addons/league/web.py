@@ -36,7 +36,6 @@ from arena.reports.front import (
     FrontServer,
     is_own,
     listen,
-    read_cookie,
     too_large,
 )
 
@@ -239,7 +238,7 @@ def _bearer(request: Request) -> str:
 
 
 def _token_of(request: Request) -> str:
-    return _bearer(request) or read_cookie(request.headers.get("cookie", ""), _COOKIE)
+    return _bearer(request) or request.cookies.get(_COOKIE, "")
 
 
 def _wants_data(request: Request) -> bool:

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Generator, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -112,6 +111,23 @@ def test_the_same_bytes_are_refused_by_the_name_that_has_them(
     assert patient.spec == "greedy(patience=11)"
 
 
+@pytest.mark.slow
+def test_a_slow_bot_of_the_arena_is_not_cut_short(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its check is for its time alone; one that is handed in has the time of the league."""
+    seen = []
+
+    def look(order: Order, *_: object, longest: float) -> Iterator[Item]:
+        seen.append((order.games, longest))
+        yield Item("time", "ok", "slow", figures={"median": 0.1, "p99": 0.1})
+
+    monkeypatch.setattr(submission, "run_check", look)
+    assert league.desk.submit("greedy(patience=11)", "slow").cost == 6.4
+    league.desk.submit(str(write_bot(tmp_path)), "mine")
+    assert seen == [(4, 3600.0), (4, 60.0)]
+
+
 WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 characters"
 
 
@@ -151,57 +167,6 @@ def test_an_owner_has_so_many_submissions_a_day(
     league.desk.submit(str(write_bot(tmp_path, number=99)), "hers", "Bea")
     monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
     league.desk.submit(str(write_bot(tmp_path, number=98)), "more", "Ann")
-
-
-def _link(tmp_path: Path) -> Path:
-    path = tmp_path / "link.py"
-    path.symlink_to(write_bot(tmp_path))
-    return path
-
-
-def _pipe(tmp_path: Path) -> Path:
-    os.mkfifo(tmp_path / "pipe.py")
-    return tmp_path / "pipe.py"
-
-
-def _large(tmp_path: Path) -> Path:
-    path = tmp_path / "large.py"
-    path.write_bytes(b"#" * (1 << 20) + b"\n" * 10)
-    return path
-
-
-def _text(tmp_path: Path) -> Path:
-    path = tmp_path / "notes.txt"
-    path.write_text("a bot")
-    return path
-
-
-def _linked(tmp_path: Path) -> Path:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    shutil.copy(write_bot(tmp_path), folder / "bot.py")
-    (folder / "passwords").symlink_to("/etc/passwd")
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (_link, "a link; submit what it leads to"),
-        (_pipe, "not a regular file"),
-        (_large, "larger than 1,048,576 bytes"),
-        (_text, "a bot is a .py file, a folder"),
-        (_linked, "passwords: a link"),
-    ],
-)
-def test_what_is_no_bot_of_a_bounded_size_is_refused(
-    league: League, tmp_path: Path, make: Any, why: str
-) -> None:
-    """Nothing is waited for, and nothing is read that was not given."""
-    with pytest.raises(Refused, match=re.escape(why)):
-        league.desk.submit(str(make(tmp_path)), "mine")
-    assert why in league.ledger.refusals()[0].why
-    assert not (league.folder / "bots").exists() or not [*(league.folder / "bots").iterdir()]
 
 
 @pytest.mark.slow

@@ -112,10 +112,10 @@ def test_the_same_bytes_are_refused_by_the_name_that_has_them(
 
 
 @pytest.mark.slow
-def test_a_slow_bot_of_the_arena_is_not_cut_short(
+def test_a_bot_of_the_arena_is_timed_and_not_checked(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its check is for its time alone; one that is handed in has the time of the league."""
+    """So a slow one is not cut short; one that is handed in has the time of the league."""
     seen = []
 
     def look(order: Order, *_: object, longest: float) -> Iterator[Item]:
@@ -123,9 +123,12 @@ def test_a_slow_bot_of_the_arena_is_not_cut_short(
         yield Item("time", "ok", "slow", figures={"median": 0.1, "p99": 0.1})
 
     monkeypatch.setattr(submission, "run_check", look)
-    assert league.desk.submit("greedy(patience=11)", "slow").cost == 6.4
-    league.desk.submit(str(write_bot(tmp_path)), "mine")
-    assert seen == [(4, 3600.0), (4, 60.0)]
+    assert league.desk.submit("greedy(patience=11)", "fast").cost == 0.1
+    assert not seen
+    assert league.desk.submit(str(write_bot(tmp_path)), "mine").cost == 6.4
+    assert seen == [(4, 60.0)]
+    with pytest.raises(Refused, match="unexpected keyword argument .hurry."):
+        league.desk.submit("greedy(hurry=11)", "wrong")
 
 
 WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 characters"

@@ -130,7 +130,7 @@ def make_opening(league: League, found: Sequence[Standing]) -> Opening:
         more,
         lay_out(
             [*_rows(league, shown)],
-            dict(_find_verdicts(shown)),
+            find_verdicts(shown),
             [_link(one) for one in shown],
             len(placed) - len(shown),
             of_league=True,
@@ -152,19 +152,12 @@ def format_opening(league: League) -> Iterator[str]:
     yield from chain.from_iterable(map(wrapped, opening.more))
 
 
-def _find_verdicts(shown: Sequence[Standing]) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield the verdict on the ranked bots around the border of each two rows.
-
-    Where bots of the panel lie between two that are told apart, it stands at the first one alone.
-    """
-    above: Standing | None = None
-    for place, (one, two) in enumerate(pairwise(shown), 1):
-        above = one if one.rank else above
-        below = next((other for other in shown[place:] if other.rank), None)
-        if above and below:
-            is_apart = are_apart([above], [below])
-            word = "apart" if is_apart and one is above else "" if is_apart else "open"
-            yield (one.bot, two.bot), word
+def find_verdicts(shown: Sequence[Standing]) -> dict[tuple[str, str], str]:
+    """Return the verdict on each two neighbours: `apart`, or `open` if they share a letter."""
+    return {
+        (one.bot, two.bot): "apart" if are_apart([one], [two]) else "open"
+        for one, two in pairwise(shown)
+    }
 
 
 def _rows(league: League, shown: Sequence[Standing]) -> Iterator[dict[str, Any]]:

@@ -236,16 +236,16 @@ def test_the_first_page_begins_with_a_row_for_each_bot(league: League) -> None:
 
 
 def test_neighbours_that_are_not_told_apart_are_one_group() -> None:
-    """The arena's own bots have no rank, and stand between the others without a verdict."""
+    """The arena's own bots have no rank, and stand between the others."""
     rows = (1, "ann", "a"), (None, "own", "ab"), (2, "bob", "ab"), (3, "cid", "b"), (4, "dan", "c")
     found = [
         Standing(rank, bot, 1, "", 1.0, 0.0, 2.0, 9, group, "active", "")
         for rank, bot, group in (*rows, (None, "last", "c"))
     ]
-    verdicts = dict(league_site._find_verdicts(found))
-    assert [*verdicts.values()] == ["open", "open", "open", "apart"]
+    verdicts = league_site.find_verdicts(found)
+    assert [*verdicts.values()] == ["open", "open", "open", "apart", "open"]
     page = to_html(Report("x", ["x"], [], opening=opening_of(verdicts, found)))
-    assert page.count('<span class="verdict">open</span>') == 1
+    assert page.count('<span class="verdict">open</span>') == 2  # one for neighbours in a row
     assert page.count('<span class="verdict">apart</span>') == 1
     assert page.count("rung open scale") == 1
 

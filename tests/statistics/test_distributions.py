@@ -164,15 +164,12 @@ def moments(pairs: list[tuple[int, int]], scale: int = 1) -> Moments:
     return made
 
 
-def test_a_mean_counts_pairs_and_not_games() -> None:
+def test_a_mean_counts_pairs_and_has_no_interval_of_one_and_no_value_of_none() -> None:
     """By hand: (2, 3) and (4, 9): 12 / 6 = 2; they differ by -1 and 1, so 12.706 * sqrt(4) / 6."""
     mean, low, high = (float(part[0, 0]) for part in moments([(2, 3), (4, 9)]).means())
     assert mean == 2
     assert high - 2 == pytest.approx(12.7062047 * math.sqrt(2 * 2 / 1) / 6)
     assert 2 - low == pytest.approx(high - 2)
-
-
-def test_of_one_pair_a_mean_has_no_interval_and_of_none_there_is_no_mean() -> None:
     one = moments([(2, 3), (0, 0)]).means()
     assert one.value[0, 0] == 1.5
     assert np.isnan([one.low[0, 0], one.high[0, 0]]).all()

@@ -74,15 +74,12 @@ def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
     assert all(math.isfinite(number) for rating in ratings.values() for number in rating[:3])
 
 
-def test_bots_that_met_only_through_others_are_one_group() -> None:
+def test_bots_that_met_through_others_are_one_group_and_of_others_nothing_is_said() -> None:
     """A chain a - b - c compares a with c; its error is that of both gaps."""
     chain = field((AB, NINE), (BC, NINE))
     assert chain.groups == [["a", "b", "c"]]
     errors = chain.fit.gap_errors
     assert errors[0, 2] ** 2 == pytest.approx(errors[0, 1] ** 2 + errors[1, 2] ** 2)
-
-
-def test_nothing_is_said_of_bots_that_never_met() -> None:
     made = field((AB, NINE), (DE, NINE))
     assert made.verdict("a", "d") is None
     found = made.verdict("a", "b")
@@ -119,16 +116,12 @@ RING = field_of_all("abcd", [WINS, LOSES, WINS, WINS, WINS, WINS])
 """a beats b beats c beats a, and all of them beat d."""
 
 
-def test_who_beats_whom_beyond_doubt() -> None:
+def test_a_bot_beats_another_beyond_doubt_which_grows_with_the_number_of_pairings() -> None:
     found = find_beats(field_of_all("abc", [WINS, EVEN, (2, 4.0, 8.0)]))
     assert np.argwhere(found).tolist() == [[0, 1]]
     ring = np.argwhere(find_beats(RING)).tolist()
     assert ring == [[0, 1], [0, 3], [1, 2], [1, 3], [2, 0], [2, 3]]
-
-
-def test_doubt_grows_with_the_number_of_pairings() -> None:
-    """14 points more in 100 split and swept pairs are 2.8 errors: sure for one, not for 45."""
-    close = (100, 114.0, 152.0)
+    close = (100, 114.0, 152.0)  # 2.8 errors: sure for one pairing, not for 45
     assert find_beats(field_of_all("ab", [close])).any()
     assert not find_beats(field_of_all("abcdefghij", [close, *[EVEN] * 44])).any()
 

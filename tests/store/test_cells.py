@@ -173,12 +173,9 @@ def test_a_fault_is_a_row_with_bot_kind_place_and_command() -> None:
     }
 
 
-def test_the_guilty_bot_is_the_loser_in_either_seat() -> None:
+def test_the_guilty_bot_is_the_loser_in_either_seat_and_a_forfeit_by_rule_has_no_command() -> None:
     faults = rows(*((*place, Fault("illegal", "")) for place in product((0, 1), (0, 1))))
     assert [row["bot"] for row in faults] == ["b", "a", "b", "a"]
-
-
-def test_a_forfeit_by_rule_has_no_command() -> None:
     (row,) = rows((0, 0, Fault(BY_RULE, "not played")))
     assert (row["kind"], row["command"]) == ("max_faults", "")
 

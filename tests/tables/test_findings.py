@@ -16,11 +16,7 @@ SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
 MISFIT = Misfit("uniform", "denier", 0.157, 0.067)
 
 
-def test_nothing_is_said_where_there_is_nothing_to_say() -> None:
-    assert [*NOTHING.lines()] == NOTHING.warnings() == []
-
-
-def test_each_finding_is_a_line() -> None:
+def test_each_finding_is_a_line_and_an_advantage_without_elo_a_share() -> None:
     """In the order of the seats, the misfits and the cycle."""
     found = replace(NOTHING, seat=SEAT, tested=15, misfits=[MISFIT] * 4, cycle=[*"abca"])
     assert [*found.lines()] == [
@@ -29,6 +25,9 @@ def test_each_finding_is_a_line() -> None:
         "  where it expects 6.7 %",
         "a cycle: a beats b beats c beats a",
     ]
+    found = replace(NOTHING, seat=SeatAdvantage(3, 1.0, 0.6, 1.0, None, 104.2, None))
+    assert [*found.lines()] == ["seat 0 scores 100.0 % (60.0..100.0)"]
+    assert [*NOTHING.lines()] == NOTHING.warnings() == []
 
 
 def test_no_line_is_wider_than_80_columns() -> None:
@@ -36,11 +35,6 @@ def test_no_line_is_wider_than_80_columns() -> None:
     misfits = [Misfit(long, long, 1.0, 0.999)] * 9
     found = replace(NOTHING, tested=499_500, misfits=misfits, cycle=[long] * 6)
     assert max(map(len, found.lines())) <= 80
-
-
-def test_where_seat_0_has_won_every_game_its_advantage_is_a_share() -> None:
-    found = replace(NOTHING, seat=SeatAdvantage(3, 1.0, 0.6, 1.0, None, 104.2, None))
-    assert [*found.lines()] == ["seat 0 scores 100.0 % (60.0..100.0)"]
 
 
 def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:

@@ -138,15 +138,12 @@ def test_cards_are_counted_by_game_and_their_wins_by_card() -> None:
         assert found[key]["won"] == pytest.approx(np.mean(results), abs=1e-4)
 
 
-def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None:
+def test_a_round_with_which_the_game_ends_has_no_leader_after_it() -> None:
     """It did not go on; at the end it counts."""
     row = Row(0, 0, 0, 0, "city", "5" * 11 + "T")
     assert {*tables_of(CUP, [row]).wins["round"]} == {4}
     longer = row._replace(actions=row.actions + "5")
     assert {*tables_of(CUP, [longer]).wins["round"]} == {1, 4}
-
-
-def test_a_game_of_one_round_has_an_end_only() -> None:
     copies = (3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 3)
     cup = tournament(2, 3, Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3))
     tables = tables_of(cup, rows_of([*play(cup)]))

@@ -103,13 +103,10 @@ def test_a_game_in_doubt_is_undecided_and_the_others_go_on() -> None:
     assert process.sent == [["doubt0", "a0"], ["a1"]]
 
 
-def test_a_fault_is_raised_in_the_game_whose_bot_made_it_and_the_other_goes_on() -> None:
+def test_a_fault_is_raised_in_the_game_whose_bot_made_it_also_if_its_process_dies() -> None:
     process = Process(fails=["a0", "b1"])
     results = together(game(process, "a", 2), game(process, "b", 3))
     assert results == [["a0", "A1"], ["B0", "b1", "B2"]]
-
-
-def test_a_process_that_dies_with_one_game_open_has_failed_in_that_game() -> None:
     process = Process(dies=["b1"])
     assert together(game(process, "a", 1), game(process, "b", 2)) == [["A0"], ["B0", "b1"]]
 
@@ -316,9 +313,6 @@ def test_only_a_running_process_gets_a_message_at_the_end() -> None:
 def test_an_illegal_answer_is_named_with_the_legal_actions(action: str, named: str) -> None:
     fault = Seat().fault(action=action, seconds=0.1)
     assert fault == ("illegal", f"illegal action {named}; legal: 5 6 7")
-
-
-def test_an_answer_without_an_action_is_a_fault_of_the_protocol() -> None:
     assert Seat().fault(ready=True, seconds=0.1) == ("protocol", "the answer has no action")
 
 
@@ -350,27 +344,24 @@ def test_a_share_of_a_message_is_charged_unless_it_may_have_been_too_much() -> N
             answer(Spent(seconds, seconds))
 
 
-def thrown(kind: str, *spent: float) -> Fault:
-    """Return the game's fault after the process has failed with a fault of this kind."""
+@pytest.mark.parametrize(
+    ("kind", "spent", "message", "traceback"),
+    [
+        ("timeout", (2.5, 2.5), "no answer within 2 s (half a line)", ""),
+        ("timeout", (30.5, 0.5), "no answer within 30 s by the wall clock (half a line)", ""),
+        ("timeout", (), "(half a line)", "trace"),  # a running process reports it
+        ("crash", (), "(half a line)", "trace"),
+    ],
+)
+def test_a_process_killed_for_its_silence_was_late_by_the_limit_that_is_named_first(
+    kind: str, spent: tuple[float, ...], message: str, traceback: str
+) -> None:
     asking = Seat(decision=2.0, backstop=30.0).player.choose(SEEN)
     next(asking)
-    failed = Forfeit(
-        kind, "(half a line)", "trace", "printed", spent=Spent(*spent) if spent else None
-    )
+    known = Spent(*spent) if spent else None
     with pytest.raises(Forfeit) as caught:
-        asking.throw(failed)
-    return caught.value.fault
-
-
-def test_a_process_killed_for_its_silence_was_late_by_the_limit_that_is_named_first() -> None:
-    for spent, limit in (((2.5, 2.5), "2 s"), ((30.5, 0.5), "30 s by the wall clock")):
-        message = f"no answer within {limit} (half a line)"
-        assert thrown("timeout", *spent) == Fault("timeout", message, "", "printed")
-
-
-@pytest.mark.parametrize("kind", ["timeout", "crash"])
-def test_a_failure_that_a_running_process_reports_is_kept(kind: str) -> None:
-    assert thrown(kind) == Fault(kind, "(half a line)", "trace", "printed")
+        asking.throw(Forfeit(kind, "(half a line)", "trace", "printed", spent=known))
+    assert caught.value.fault == Fault(kind, message, traceback, "printed")
 
 
 def test_the_first_decision_of_a_process_has_the_limit_of_a_start() -> None:

@@ -372,13 +372,10 @@ def test_of_all_105_matchings_of_8_bots_none_is_cheaper() -> None:
         assert found == sorted(found, key=lambda two: order.index(two[0]))
 
 
-def test_in_a_group_the_upper_half_meets_the_lower_half() -> None:
+def test_in_a_group_the_upper_half_meets_the_lower_half_and_all_that_have_met_far_ones() -> None:
     order = [*range(60)]
     for groups, half in ((1, 30), (3, 10), (30, 1), (99, 1)):
         assert {lower - upper for upper, lower in match(order, {}, groups)} == {half}
-
-
-def test_where_halves_of_40_bots_have_met_among_themselves_the_halves_meet() -> None:
     met = {two: 1 for two in combinations(range(40), 2) if (two[0] < 20) == (two[1] < 20)}
     found = match(range(40), met, 20)
     assert all(bot < 20 <= opponent for bot, opponent in found)

@@ -31,7 +31,9 @@ from tests.waiting import until
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux")
 
 WORK = "while time.process_time() < 0.3: pass\n"
-IN_A_CHILD = f"if not os.fork():\n {WORK} os._exit(0)\nos.wait()\n"
+IN_CHILDREN = f"for _ in range(10):\n if not os.fork():\n  {WORK.replace('0.3', '0.05')}"
+IN_CHILDREN += "  os._exit(0)\n os.wait()\n"
+IN_A_CHILD = f"if not os.fork():\n {WORK} os._exit(0)\n"
 IN_A_THREAD = f"def work():\n {WORK}threading.Thread(target=work).start()\n"
 
 
@@ -55,8 +57,8 @@ def reached(whole: Meter, seconds: float) -> float:
 
 @pytest.mark.parametrize(
     "program",
-    few([IN_A_CHILD, WORK, IN_A_THREAD, IN_A_CHILD.replace("os.wait()", "")]),
-    ids=["a child that ends", "itself", "a thread", "a child that is not waited for"],
+    few([IN_CHILDREN, WORK, IN_A_THREAD, IN_A_CHILD]),
+    ids=["children that end", "itself", "a thread", "a child that is not waited for"],
 )
 def test_all_work_below_a_process_is_seen(program: str) -> None:
     """The readings only rise, and reach 0.3 s where so much was used; also after its end."""

@@ -152,6 +152,7 @@ def cli(context: click.Context) -> None:
 
 def main() -> None:
     """Run the command; every error is one line, with exit status 2, or 1 if a run failed."""
+    _open_closed()
     sys.stdout, sys.stderr = map(_make_lasting, (sys.stdout, sys.stderr))
     try:
         status = cli.main(prog_name="arena", standalone_mode=False)
@@ -201,6 +202,16 @@ def _find_place(error: Exception) -> str:
         return ""
     unnamed = "standard output" if error.errno in _FULL else ""
     return str(unnamed if error.filename is None else error.filename)
+
+
+def _open_closed() -> None:
+    """Open the standard streams that were closed (`>&-`): no other file gets their number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    for stream, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(stream, mode, closefd=False))
 
 
 class _Terminal(io.FileIO):

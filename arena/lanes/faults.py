@@ -98,6 +98,9 @@ class Forfeit(Exception):
         return Forfeit(kind, message, traceback, output, spent=self.spent)
 
 
+_OWN_MODULE = re.compile(r"^_arena_bot_\w+\.")  # of a bot's own exception
+
+
 def forfeit_from(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
     """Return the forfeit of a bot whose code raised an exception.
 
@@ -112,6 +115,7 @@ def forfeit_from(error: BaseException, output: str = "", kind: str = "exception"
         if type(error) is IllegalAction and frames is None:
             return Forfeit("illegal", str(error), "", output)
         message = traceback.format_exception_only(error)[-1].strip()
+        message = _OWN_MODULE.sub("", message)
         if kind == "import":
             message += _place(error, frames)
         text = format_error(error, frames)

@@ -305,6 +305,8 @@ def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
                 raise InputError(f"{place}: named twice; name different ones")
             places.add(real)
             lists.append(read_games(place, cards=cards))
-        else:
+        elif hasattr(one := getattr(one, "games", one), "columns"):  # of results, or a DataFrame
             lists.append(list_games(one, f"table {number}"))
+        else:
+            raise InputError(f"table {number}: expected a DataFrame, got {type(one).__name__}")
     return Ratings(lists, rate_lists(lists, anchor))

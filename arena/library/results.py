@@ -261,6 +261,8 @@ class Results:
         from arena.library.rating import make_run_report, report_changes
 
         for results in (self, *others):
+            if not isinstance(results, Results):
+                raise InputError(f"others: expected results, got {type(results).__name__}")
             if not results.played:
                 raise InputError(f"{results._folder or results.name}: no game has been played yet")
         runs = [results._as_run() for results in (self, *others)]

@@ -307,9 +307,10 @@ def check_place(path: Path) -> None:
             raise InputError(f"{path}: not a regular file")
         with path.open("rb") as file:
             beginning = file.read(_BEGINNING)
+        is_report = GENERATOR.encode() in beginning and not is_replay(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path}: not the name of a file: {error}") from None
-    if beginning and GENERATOR.encode() not in beginning:
+    if beginning and not is_report:
         raise InputError(f"{path}: holds something else than a report; it is kept")

@@ -193,7 +193,7 @@ def show_progress(
     progress = Progress(games, kept, status or str, at_most=at_most)
     if not shown or not sys.stderr:  # a daemon may have no stderr
         yield progress
-    elif _in_notebook() or sys.stderr.isatty():
+    elif _in_notebook() or (sys.stderr.isatty() and os.environ.get("TERM") != "dumb"):
         bar = _make_bar(progress)
         before = log.setStream(_Above(bar, bar.fp)) if log else None
         try:

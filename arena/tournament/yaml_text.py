@@ -26,6 +26,7 @@ MOST_DEPTH: Final = 50
 MOST_DIGITS: Final = 1000  # parsing a number takes time quadratic in its digits
 
 _MERGE = "tag:yaml.org,2002:merge"
+_OTHER_BASE = re.compile(r"[-+]?0[0-9_]|.*:")  # YAML 1.1 reads 010 as 8, and 1:03 as 63
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -98,6 +99,10 @@ class _StrictLoader(yaml.SafeLoader):
         node = super().compose_scalar_node(anchor)
         if node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
             raise _refusal(f"a number of more than {MOST_DIGITS:,} digits", node.start_mark)
+        if node.tag in _NUMBERS and _OTHER_BASE.match(node.value):
+            raise _refusal(
+                f"{node.value}: a number in another base; write it as 1000", node.start_mark
+            )
         if "\0" in node.value or not _is_encodable(node.value):
             raise _refusal("a text with a NUL or half a surrogate pair", node.start_mark)
         return node

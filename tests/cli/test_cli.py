@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -467,6 +468,17 @@ def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(
     assert "ended early: KeyboardInterrupt" in log.read_text()
     until(lambda: is_gone(process.pid))
     assert not (tmp_path / "my out" / "games.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("bots >&-", 0), ("bots >&- 2>&-", 0), ("replay - <&-", 0), ("show no >&- 2>&-", 2)],
+)
+def test_streams_that_the_caller_has_closed_are_empty_files(words: str, status: int) -> None:
+    """As of a daemon: no traceback, and the status is that of the command."""
+    line = f"{shlex.quote(sys.executable)} -m arena {words}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -123,6 +123,13 @@ def test_a_deep_recursion_is_reported_without_its_depth(call: Callable[[int], No
     assert text.count("in recurse_back") == (call is recurse_in_turn)
 
 
+def test_an_exception_of_a_bot_has_no_name_of_our_module() -> None:
+    """Its author wrote another one."""
+    own = type("Oops", (Exception,), {"__module__": "_arena_bot_mine_fd79f098e25d"})
+    assert forfeit_from(own("no card")).fault.message == "Oops: no card"
+    assert forfeit_from(OSError("no file")).fault.message == "OSError: no file"
+
+
 def test_a_traceback_that_is_not_deep_is_pythons_own() -> None:
     """With its causes and contexts."""
     try:

@@ -235,6 +235,21 @@ def test_what_is_no_path_is_refused(folder: Any) -> None:
             arena.run(["greedy", "uniform"], pairs=1, out=folder, progress=False)
 
 
+def test_what_is_no_results_is_refused(results: arena.Results, tmp_path: Path) -> None:
+    """Results are rated as their games are; a page of a game is no report."""
+    assert arena.rate(results).standings.equals(arena.rate(results.games).standings)
+    with pytest.raises(arena.InputError, match="table 2: expected a DataFrame, got int"):
+        arena.rate(results, 3)  # type: ignore[arg-type]
+    with pytest.raises(arena.InputError, match="others: expected results, got int"):
+        results.report(3)  # type: ignore[arg-type]
+    page = tmp_path / "game.html"
+    page.write_text(
+        '<meta name="generator" content="District Noir Arena"><body data-page="arena view">'
+    )
+    with pytest.raises(arena.InputError, match="holds something else than a report"):
+        results.report().save(page)
+
+
 @pytest.fixture(scope="module")
 def results() -> arena.Results:
     """A small run that is in memory."""

@@ -106,6 +106,15 @@ def test_the_log_is_shown_above_the_bar(
     assert log.stream.getvalue() == "later\n"
 
 
+def test_a_dumb_terminal_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be a line more each time."""
+    with terminal(monkeypatch, 24, 80) as screen:
+        monkeypatch.setenv("TERM", "dumb")
+        with show_progress(1000, 0) as progressed:
+            progressed.add(100)
+    assert not any(screen.text())
+
+
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts the games from before; runs without a state are not shown there."""
     errors = io.StringIO()

@@ -115,6 +115,8 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         (f"bots: {'[' * 100_000}\n", "line 1, column 56: nested deeper than 50 levels"),
         (f"bots: [a, b]\npairs: {'1' * 1001}\n", "line 2, column 8: a number of more than 1,000"),
         (f"bots: [a, b]\npairs: 1{':59' * 80_000}\n", "a number of more than 1,000 digits"),
+        ("bots: [a, b]\npairs: 010\n", "line 2, column 8: 010: a number in another base"),
+        ("bots: [a, b]\npairs: 1:03\n", "line 2, column 8: 1:03: a number in another base"),
         ("bots: [a, b]\npairs: 1.0e+400\n", "pairs: expected `int`, got `float`"),
         ('bots: [a, "\\ud800"]\npairs: 1\n', "line 1, column 11: a text with a NUL or half"),
         ('bots: [a, b]\n"\\udfff": 1\n', "line 2, column 1: a text with a NUL or half"),

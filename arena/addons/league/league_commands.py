@@ -156,6 +156,7 @@ def new(
     """
     import msgspec
 
+    from arena.addons.league.inbox import INBOX
     from arena.addons.league.league import make_league
     from arena.addons.league.league_settings import Settings, new_settings
     from arena.cli.options import split_bots
@@ -167,6 +168,7 @@ def new(
     values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
     settings = new_settings(values)
     make_league(folder, settings)
+    (folder / INBOX).mkdir()
     made = f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:"
     lines = [made, f"  arena league host {quote(str(folder))}"]
     data = {"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane}

@@ -26,15 +26,15 @@ FLAT = (
 """The modules beside the rooms."""
 
 BUDGET = {
-    "files": 235,
-    "lines of code": 29_560,
-    "lines of imports": 4360,
-    "lines of JavaScript, CSS and HTML": 2770,
-    "lines of tests/": 52_600,
-    "lines of bench/": 7170,
-    "bytes of docs/": 317_500,
-    "commands and subcommands": 34,
-    "options": 213,
+    "files": 234,
+    "lines of code": 28_940,
+    "lines of imports": 4290,
+    "lines of JavaScript, CSS and HTML": 2740,
+    "lines of tests/": 49_900,
+    "lines of bench/": 7160,
+    "bytes of docs/": 311_500,
+    "commands and subcommands": 33,
+    "options": 205,
 }
 """What the whole has at most. It only falls: what is new has its room where something has left."""
 

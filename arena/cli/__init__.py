@@ -53,7 +53,7 @@ CORE: Final = {
     ),
     "docs": Command("look:docs", "Open the documentation in a browser; it needs no network"),
     "export": Command("records:export", "Write all games of a RUN as JSON, one line per game"),
-    "plan": Command("play:plan", "Say before a run how many pairs of games tell bots apart"),
+    "plan": Command("play:plan", "Say before a run how many pairs of games separate the bots"),
     "replay": Command(
         "records:replay", "Check the game records of FILE, one a line; - is standard input"
     ),

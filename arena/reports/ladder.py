@@ -268,7 +268,7 @@ def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -
     if found.claim not in ("better", "weaker"):
         if not found.further_pairs or not result.command:
             return "", ""
-        pairs = (result.evidence.pairs + found.further_pairs) / max(1, len(result.against))
+        pairs = result.evidence.pairs + found.further_pairs
         whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
         more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
         return _PLAY_ON, comparison_command(tournament, more)

@@ -110,7 +110,12 @@ class Headline:
         if not self.top:
             who = f"Only {self.order[0]}" if self.order else "No bot"
             return f"{who} can be judged, so nobody is called the stronger one."
-        return say_order(self.order, self.top.verdict.word, self.ahead)
+        return self._say_order(self.top)
+
+    def _say_order(self, top: Top) -> str:
+        word = top.verdict.word
+        is_level = word == "open" and abs(top.verdict[0]) < _LEAST_LEAD
+        return say_order(self.order, "level" if is_level else word, self.ahead)
 
     def sentences(self) -> Iterator[str]:
         """Yield the sentences, the most important one first."""
@@ -121,7 +126,7 @@ class Headline:
         """Yield the sentences behind the first one: by how much, how surely, and what is left."""
         if self.top:
             if self.share:
-                yield say_order(self.order, self.top.verdict.word, self.ahead)
+                yield self._say_order(self.top)
             yield from _say_top(self.top, len(self.order), is_costed=not self.goal)
         if self.top and len(self.order) > 2:
             yield f"Apart: {self._count_apart()}."
@@ -140,6 +145,7 @@ class Headline:
         return f"{apart or 'none'} of {neighbours:,} neighbours"
 
 
+_LEAST_LEAD = 0.05  # Elo points: less is printed as none
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -150,6 +156,8 @@ def say_order(order: Sequence[str], word: str, ahead: int) -> str:
     'ann is stronger than bob.'
     >>> say_order(["ann", "bob", "cid", "dan"], "leans", 2)
     'ann is first, but only leans ahead of bob; the top two are told apart from the other two.'
+    >>> say_order(["ann", "bob", "cid"], "level", 2)
+    'ann and bob share the first rank; the top two are told apart from cid.'
     """
     first, second, *others = order
     if not others:
@@ -162,6 +170,7 @@ def say_order(order: Sequence[str], word: str, ahead: int) -> str:
         "apart": f"{first} is ahead of {second}, but not told apart from all others",
         "leans": f"{first} is first, but only leans ahead of {second}",
         "open": f"{first} is first, but not told apart from {second}",
+        "level": f"{first} and {second} share the first rank",
     }[word]
     if not ahead:
         return f"{said}."

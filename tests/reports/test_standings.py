@@ -123,7 +123,7 @@ def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() 
     task, command = report.opening.task, report.opening.command
     assert not report.opening.continues
     assert (task, command) == ("Challenge the stronger one", "arena compare ./my_bot.py a=uniform")
-    undecided = cup(["a", "b", "c"], 20, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20))
+    undecided = cup([*"abcd"], 20, panel=2, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20))
     report, files = report_of(undecided, make_store(undecided))
     found = files.comparison
     assert found is not None

@@ -88,6 +88,17 @@ def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
     assert said[-1] == "Apart: 1 of 2 neighbours."
 
 
+def test_of_two_with_the_same_rating_none_is_called_the_first() -> None:
+    """Their lead is printed as 0."""
+    even = (10, 0, 20, 0, 10)
+    met: Met = {("a", "b"): even, ("a", "c"): UP, ("b", "c"): UP}
+    assert (
+        headline_of(met)
+        .sentence()
+        .endswith(" share the first rank; the top two are told apart from c.")
+    )
+
+
 def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> None:
     """It has played a twentieth of the pairs, in a second list: both are named, with the reason."""
     known = {("a", "b"): (65, 0, 109, 0, 26), ("a", "c"): (37, 0, 117, 0, 46)}

@@ -172,7 +172,8 @@ def make_front(hall: Hall, token: str) -> Front:
     async def answer(request: Request) -> Response:
         body = await Bounded(request, _MOST_BODY).body()
         try:
-            name = request.headers[SESSION]
+            if not (name := request.headers.get(SESSION, "")):
+                raise ValueError(f"the header {SESSION} is missing")
             if request.method == "DELETE":
                 await run_in_threadpool(hall.end, name)
             elif body.strip():

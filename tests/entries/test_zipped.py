@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import itertools
 import os
@@ -10,9 +11,11 @@ import stat
 import struct
 import sys
 import threading
+import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -23,9 +26,9 @@ from arena.entries.archive import MOST_DATA, MOST_FILES, _load
 from arena.entries.syntax import open_zip, parse_source
 from arena.errors import ArenaError, InputError
 from tests.kit import run_python
-from tests.threads import changing_places
 
 _numbers = itertools.count()
+_OFTEN = 50  # new objects between two collections
 
 
 @pytest.fixture
@@ -240,6 +243,26 @@ def test_a_zip_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyP
 
 
 NESTED = "\n".join(f"x{n} = [a + b * (c - {n}) for a in (1, 2, (3, 4))]" for n in range(50))
+
+
+@contextmanager
+def changing_places() -> Iterator[None]:
+    """Let another thread go on wherever Python collects garbage, which it does often meanwhile.
+
+    In a long-lived process objects that are collected call code of their own there.
+    """
+
+    def give_way(_phase: str, _info: dict[str, int]) -> None:
+        time.sleep(0)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(give_way)
+    gc.set_threshold(_OFTEN)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(give_way)
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def league(context: click.Context) -> None:
 
     \b
     Example:
-      arena league host results/friday
+      arena league host results/friday --once
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

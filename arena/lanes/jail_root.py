@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 
 from arena.entries.file import own_cache, read_file, replacing
@@ -60,11 +61,15 @@ def lay_out(
     }
     later = {link: link for link in links if in_memory & {*link.parents}}
     if not root.exists():
-        part = root.with_suffix(".part")
-        remove_tree(part)  # of a process that was killed
+        part = Path(mkdtemp(".part", f"{root.name}-", root.parent))  # others may lay it out, too
         shown = {place: sources[place] for place in places}
         _fill(part, shown, bound, [link for link in links if link not in later], covers)
-        part.rename(root)
+        try:
+            part.rename(root)
+        except OSError:
+            remove_tree(part)
+            if not root.exists():
+                raise
     return bound | later
 
 

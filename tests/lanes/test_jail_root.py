@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,12 +75,21 @@ def test_where_nothing_may_be_executed_all_is_bound(
     assert inside(tmp_path / "root", system / "program").read_text() == ""
 
 
-def test_a_root_is_made_once_and_whole(tmp_path: Path, system: Path) -> None:
-    """What a killed process has left is made anew; what is there is not touched."""
-    made = tmp_path / "root"
-    (tmp_path / "root.part" / "half").mkdir(parents=True)
+def test_a_root_is_made_once_and_whole(
+    tmp_path: Path, system: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if another bot's jail needs it at the same moment; what is there is not touched."""
+    made, fill = tmp_path / "root", jail_root._fill
+
+    def fill_while_another_does(*what: Any) -> None:
+        monkeypatch.setattr(jail_root, "_fill", fill)
+        lay_out(made, [], [system / "program"])
+        fill(*what)
+
+    monkeypatch.setattr(jail_root, "_fill", fill_while_another_does)
     bound = lay_out(made, [], [system / "program"])
-    assert not (made / "half").exists()
+    assert [*tmp_path.glob("root*")] == [made]
+    assert inside(made, system / "program").read_text() == "program"
     inside(made, system / "program").write_text("kept")
     assert lay_out(made, [], [system / "program"]) == bound
     assert inside(made, system / "program").read_text() == "kept"

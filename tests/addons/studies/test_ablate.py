@@ -303,12 +303,11 @@ def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
-    """The file is written, and says how many there were; nobody is the strongest."""
+    """The file is written, and says how many there were."""
     (tmp_path / "a.py").write_text("raise OSError\n")
     (tmp_path / "b.py").write_text("raise OSError\n")
     bots = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
-    done = play(tmp_path / "out", tournament(*bots, pairs=1))
-    assert done.two is None
+    play(tmp_path / "out", tournament(*bots, pairs=1))
     for row in csv_rows(tmp_path / "out" / FILE):
         assert (row["forfeits"], row["value"], row["difference"]) == ("2", "", "")
 
@@ -331,8 +330,7 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     folder = tmp_path / "results" / "cup-ablate"
     assert (folder / FILE).read_bytes() == (out / FILE).read_bytes()
     document = json.loads(arena(*words, "--json").stdout)
-    assert [row["variant"] for row in document["rows"][::7]] == NAMES
-    assert (document["rows"][6]["bot"], document["rows"][6]["opponent"]) == ("greedy", "uniform")
+    assert [row["variant"] for row in document["rows"][::6]] == NAMES
 
 
 @pytest.mark.slow

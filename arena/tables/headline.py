@@ -162,7 +162,7 @@ def say_order(order: Sequence[str], word: str, ahead: int) -> str:
     first, second, *others = order
     if not others:
         unsure = ", but not surely" if word == "leans" else ""
-        return f"{say_two(word, first, second)}{unsure}."
+        return f"{say_two('open' if word == 'level' else word, first, second)}{unsure}."
     if ahead == 1:
         all_others = "both" if len(order) == 3 else f"all {_number(len(order) - 1)}"
         return f"{first} is the strongest, told apart from {all_others} others."

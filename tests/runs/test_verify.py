@@ -298,7 +298,7 @@ def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(tmp_path: Path) -> None:
     """It counts the games of its process, which verify plays in another order."""
-    what = {"what": "games"}
+    what = {"what": "earlier_games"}
     counts = resolve(str(FOLDER / "depends.py"), label="counts", params=what, lane="process")
     out = finished(tmp_path / "out", [FIRST, counts], pairs=6)
     try:

@@ -27,7 +27,7 @@ FLAT = (
 
 BUDGET = {
     "files": 234,
-    "lines of code": 28_940,
+    "lines of code": 28_950,
     "lines of imports": 4290,
     "lines of JavaScript, CSS and HTML": 2740,
     "lines of tests/": 49_900,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.errors import InputError
 from arena.library.request import Location, folder_path
@@ -305,8 +305,9 @@ def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
                 raise InputError(f"{place}: named twice; name different ones")
             places.add(real)
             lists.append(read_games(place, cards=cards))
-        elif hasattr(one := getattr(one, "games", one), "columns"):  # of results, or a DataFrame
-            lists.append(list_games(one, f"table {number}"))
         else:
-            raise InputError(f"table {number}: expected a DataFrame, got {type(one).__name__}")
+            table: Any = one if hasattr(one, "columns") else getattr(one, "games", None)
+            if not hasattr(table, "columns"):
+                raise InputError(f"table {number}: expected a DataFrame, got {type(one).__name__}")
+            lists.append(list_games(table, f"table {number}"))
     return Ratings(lists, rate_lists(lists, anchor))

@@ -237,7 +237,9 @@ def test_what_is_no_path_is_refused(folder: Any) -> None:
 
 def test_what_is_no_results_is_refused(results: arena.Results, tmp_path: Path) -> None:
     """Results are rated as their games are; a page of a game is no report."""
-    assert arena.rate(results).standings.equals(arena.rate(results.games).standings)
+    rated = arena.rate(results).standings
+    assert rated.equals(arena.rate(results.games).standings)
+    assert rated.equals(arena.rate(results.games.assign(games=1)).standings)
     with pytest.raises(arena.InputError, match="table 2: expected a DataFrame, got int"):
         arena.rate(results, 3)  # type: ignore[arg-type]
     with pytest.raises(arena.InputError, match="others: expected results, got int"):

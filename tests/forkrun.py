@@ -154,7 +154,7 @@ class Workers:
         if kind == "report":
             config = self.session.config
             report = self.hook.pytest_report_from_serializable(config=config, data=content)
-            self.hook.pytest_runtest_logreport(report=report)
+            self._log(report)
         elif kind == "warning":
             (text, name, *place), about = content
             shown = warnings.WarningMessage(text, type(name, (Warning,), {}), *place)
@@ -165,6 +165,13 @@ class Workers:
             worker.reason = content
         elif kind == "done":
             worker.is_done = True
+
+    def _log(self, report: pytest.TestReport) -> None:
+        """Log a report; a failure is named at once, since who ends the run sees no summary."""
+        self.hook.pytest_runtest_logreport(report=report)
+        reporter = self.session.config.pluginmanager.getplugin("terminalreporter")
+        if report.failed and reporter is not None:
+            reporter.write_line(f"\nfailed: {report.nodeid}")
 
     def _begin(self, worker: Worker) -> int | None:
         """Return the first test of other ones for a process that has run its own, or None."""
@@ -216,8 +223,7 @@ class Workers:
         if worker.last is None:
             raise RuntimeError(reason)
         item = self.session.items[worker.last]
-        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", reason, "call")
-        self.hook.pytest_runtest_logreport(report=report)
+        self._log(pytest.TestReport(item.nodeid, item.location, {}, "failed", reason, "call"))
         worker.tests.extendleft(worker.taken)
         if worker.tests:
             self.files.appendleft(worker.tests)

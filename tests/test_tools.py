@@ -355,6 +355,9 @@ def test_failures_and_deaths_are_reported_and_the_others_go_on(tmp_path: Path) -
     ended = "ended the process of this test"
     assert f"FAILED test_dead.py::test_ends - exit status 0 {ended}" in printed
     assert f"FAILED test_dead.py::test_is_killed - SIGKILL {ended}" in printed
+    named = [line for line in printed.splitlines() if line.startswith("failed: ")]
+    wrong = {"test_dead.py::test_ends", "test_dead.py::test_is_killed", "test_wrong.py::test_wrong"}
+    assert {line.removeprefix("failed: ") for line in named} == wrong
 
 
 LOSES = """

@@ -319,10 +319,12 @@ LEAGUE: Final = list_columns("""
     bot | Bot | text | Its name; the page behind it has its versions and games.
     rank | Rank | count? | Its place among the active ones; empty before its first games.
     version | Version | count | Of the bytes that were submitted under the name.
+    new | New | text | What the last round has rated for the first time: the bot, or its version.
     owner | Owner | text | Who submitted it.
     elo | Elo | elo | By all pairs ever played; the mean of the arena's own bots is fixed.
     elo_low | Elo | elo | The 95 % interval, which includes who was met.
     elo_high | Elo | elo
+    course | Course | text | Its Elo after the last rounds that it played, of all versions, and now.
     group | Group | code | Bots with a common letter were not told apart.
     pairs | Pairs | count | Deals that it has played, each twice.
     note | Note | text | What its owner has to know.

@@ -120,6 +120,10 @@ def make_opening(league: League, found: Sequence[Standing]) -> Opening:
     waiting = [one.bot for one in found if one.state == ACTIVE and one.elo is None]
     extent = f"{_name(league)} \u00b7 {counted(len(rated), 'bot')} \u00b7 round {league.number:,}"
     more = [f"In the next rounds plays {name_some(waiting)}."] if waiting else []
+    if new := [
+        one.bot if one.version == 1 else f"{one.bot} {one.version}" for one in found if one.new
+    ]:
+        more.append(f"New in this round: {name_some(new)}.")
     precise = "are" if league.is_precise() else "are not yet all"
     target = f"{league.settings.target:g} Elo"
     more.append(f"This is after round {league.number:,}; ratings {precise} within {target}.")

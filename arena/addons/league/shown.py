@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -16,14 +16,18 @@ from arena.statistics.number_texts import write_ends
 from arena.store.table_columns import LEAGUE
 from arena.tournament.tournament import VERSION
 
+_MOST_ROUNDS = 5  # of a course
+
 
 class Standing(NamedTuple):
     """The standing of a bot in a league, by its newest version.
 
     Bots of the panel have no rank: they are the scale. `elo`, with its 95 % interval, is None
     before the first games; an end of the interval is None if it is unbounded. Bots that share a
-    letter in `group` could not be separated. `note` is information for its owner. `faults` counts
-    those of all its versions, and `beats` has the bots of the panel that it surely beats.
+    letter in `group` could not be separated. `new` says what the last round has rated for the first
+    time, and `course` has the last ratings of all its versions. `note` is information for its
+    owner. `faults` counts those of all its versions, and `beats` has the bots of the panel that it
+    surely beats.
     """
 
     rank: int | None
@@ -37,17 +41,36 @@ class Standing(NamedTuple):
     group: str
     state: str
     note: str
+    new: str = ""
+    course: str = ""
     faults: int = 0
     beats: tuple[str, ...] = ()
+
+
+class Rated(NamedTuple):
+    """The Elo of a version after a round."""
+
+    version: int
+    round: int
+    elo: float
 
 
 def standings(league: League) -> list[Standing]:
     """Return the standings of all active bots, the strongest first, then of suspended ones."""
     versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
-    rows, faults = league.ratings(), Counter[str]()
+    rows, courses, faults = league.ratings(), _courses(league), Counter[str]()
     for label, (strikes, _) in league.games.faults.items():
         faults[label.partition(VERSION)[0]] += strikes
-    found = [_standing(one, rows.get(one.id))._replace(faults=faults[one.name]) for one in versions]
+    found = [
+        _standing(one, rows.get(one.id))._replace(
+            new=_say_new(one, courses[one.name], league.number),
+            course=" > ".join(
+                f"{round(rated.elo, 1):.0f}" for rated in courses[one.name][-_MOST_ROUNDS:]
+            ),
+            faults=faults[one.name],
+        )
+        for one in versions
+    ]
     found.sort(key=lambda one: (one.state != ACTIVE, -(one.elo or -math.inf), one.bot))
     scale = {version.name for version in versions if version.panel}
     rated = [one for one in found if one.state == ACTIVE and one.elo is not None]
@@ -62,6 +85,22 @@ def standings(league: League) -> list[Standing]:
         )
         for one in found
     ]
+
+
+def _courses(league: League) -> dict[str, list[Rated]]:
+    """Return the ratings of each name after the rounds that it has played, and the present one."""
+    courses: dict[str, list[Rated]] = defaultdict(list)
+    for name, *rated in league.ledger.courses():
+        courses[name].append(Rated(*rated))
+    return courses
+
+
+def _say_new(version: Version, course: Sequence[Rated], number: int) -> str:
+    """Return whether the last round has rated a bot or its version for the first time, in words."""
+    rounds = [rated.round for rated in course if rated.version == version.number]
+    if version.panel or rounds != [number]:
+        return ""
+    return "new" if version.number == 1 else f"version {version.number}"
 
 
 def _standing(version: Version, row: RatingRow | None) -> Standing:

@@ -321,6 +321,40 @@ def test_the_standings_are_a_csv_file_too(league: League) -> None:
         assert row == {name: "" if v is None else str(v) for name, v in known.items()}
 
 
+def test_the_standings_say_who_is_new_and_how_the_ratings_went(league: League) -> None:
+    """By name, over all versions; the arena's own bots are never new."""
+    rows = {one.bot: one for one in standings(league)}
+    assert {name: one.new for name, one in rows.items() if one.new} == {"late": "new"}
+    assert "New in this round: late." in text_of(league.folder / "site" / "index.html")
+    for name, row in rows.items():
+        known = [
+            f"{round(rated.elo, 1):.0f}"
+            for version in league.find(name)
+            for number, rated in league.ledger.rating_history(version.id)
+            if rated.played or number == league.number
+        ]
+        assert row.course == " > ".join(known)
+        assert row.elo is None or known[-1] == f"{row.elo:.0f}"
+    assert len(rows["uniform"].course.split(" > ")) > 1
+
+
+def test_a_new_version_is_new_in_its_first_round_only(tmp_path: Path) -> None:
+    """Its course goes on from that of the version before."""
+    with a_league(tmp_path / "club", round_pairs=30) as league:
+        seen = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(submission, "run_check", accept)
+            for patience in (11, 5):
+                league.desk.submit(f"greedy(patience={patience})", "patient", "Ann")
+                for _ in range(2):
+                    play(league)
+                    (row,) = [one for one in standings(league) if one.bot == "patient"]
+                    seen.append((row.new, len(row.course.split(" > "))))
+    assert [new for new, _ in seen] == ["new", "", "version 2", ""]
+    assert [length for _, length in seen] == sorted(length for _, length in seen)
+    assert seen[2][1] > seen[0][1]
+
+
 def test_only_what_has_changed_is_written_again(league: League) -> None:
     """And a page that is missing."""
     bots = league.folder / "site" / "bots"

@@ -139,11 +139,3 @@ class Ledger(SqliteFile):
         """Return the ratings of a version by round."""
         rows = self.rows(f"{_RATINGS} WHERE version = ? ORDER BY round", version)
         return [(row[-1], RatingRow(*row[:-1])) for row in rows]
-
-    def courses(self) -> list[tuple[Any, ...]]:
-        """Return name, version, round, and Elo after all rounds that were played, and now."""
-        return self.rows(
-            "SELECT name, versions.number, round, elo FROM ratings JOIN versions ON version = id "
-            "WHERE played OR round = ? ORDER BY versions.number, round",
-            self.last_round,
-        )

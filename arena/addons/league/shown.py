@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, SUSPENDED, RatingRow, Version
+from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Version
 from arena.errors import arena_command, counted, escape
 from arena.statistics.letters import give_ranks, split_letters
 from arena.statistics.number_texts import write_ends
@@ -47,30 +47,13 @@ class Standing(NamedTuple):
     beats: tuple[str, ...] = ()
 
 
-class Rated(NamedTuple):
-    """The Elo of a version after a round."""
-
-    version: int
-    round: int
-    elo: float
-
-
 def standings(league: League) -> list[Standing]:
     """Return the standings of all active bots, the strongest first, then of suspended ones."""
     versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
-    rows, courses, faults = league.ratings(), _courses(league), Counter[str]()
+    faults = Counter[str]()
     for label, (strikes, _) in league.games.faults.items():
         faults[label.partition(VERSION)[0]] += strikes
-    found = [
-        _standing(one, rows.get(one.id))._replace(
-            new=_say_new(one, courses[one.name], league.number),
-            course=" > ".join(
-                f"{round(rated.elo, 1):.0f}" for rated in courses[one.name][-_MOST_ROUNDS:]
-            ),
-            faults=faults[one.name],
-        )
-        for one in versions
-    ]
+    found = [_standing(league, one)._replace(faults=faults[one.name]) for one in versions]
     found.sort(key=lambda one: (one.state != ACTIVE, -(one.elo or -math.inf), one.bot))
     scale = {version.name for version in versions if version.panel}
     rated = [one for one in found if one.state == ACTIVE and one.elo is not None]
@@ -87,30 +70,26 @@ def standings(league: League) -> list[Standing]:
     ]
 
 
-def _courses(league: League) -> dict[str, list[Rated]]:
-    """Return the ratings of each name after the rounds that it has played, and the present one."""
-    courses: dict[str, list[Rated]] = defaultdict(list)
-    for name, *rated in league.ledger.courses():
-        courses[name].append(Rated(*rated))
-    return courses
-
-
-def _say_new(version: Version, course: Sequence[Rated], number: int) -> str:
-    """Return whether the last round has rated a bot or its version for the first time, in words."""
-    rounds = [rated.round for rated in course if rated.version == version.number]
-    if version.panel or rounds != [number]:
-        return ""
-    return "new" if version.number == 1 else f"version {version.number}"
-
-
-def _standing(version: Version, row: RatingRow | None) -> Standing:
+def _standing(league: League, version: Version) -> Standing:
     """Return the standing of a version, without what the others decide."""
+    own = league.ledger.rating_history(version.id)
+    row = dict(own).get(league.number)
     elo, low, high = row.rounded()[2:5] if row else (None, None, None)
     group = row.letters if row and version.is_active else ""
     why = f"suspended: {version.why.partition(';')[0]}"
     note = why if not version.is_active else "" if row else "plays in the next round"
     who = None, version.name, version.number, version.owner
-    return Standing(*who, elo, low, high, row.pairs if row else 0, group, version.state, note)
+    is_new = not version.panel and [number for number, _ in own] == [league.number]
+    course = [
+        f"{rated.rounded().elo:.0f}"
+        for one in league.find(version.name)
+        for _, rated in league.ledger.rating_history(one.id)
+    ]
+    return Standing(
+        *(*who, elo, low, high, row.pairs if row else 0, group, version.state, note),
+        new=("new" if version.number == 1 else f"version {version.number}") if is_new else "",
+        course=" > ".join(course[-_MOST_ROUNDS:]),
+    )
 
 
 def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[list[Any]]]:

@@ -21,7 +21,6 @@ from bench import (
     search,
     small,
     tail,
-    ten_million,
     wins,
     workers,
 )
@@ -74,7 +73,6 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
     "small": ("Ten games, with all that a command does", small.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),
     "many": ("Many bots, one pair of each two", many.rows),
-    "ten_million": ("Ten million games on two workers", ten_million.table),
     "tail": ("The end of a long run alone, of repeated games", tail.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
     "pages": ("The page of a report in Chromium", pages.rows),
@@ -86,7 +84,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
 OWN = {"peers": (peers.COLUMNS, peers.NOTE)}
 """Columns and a note of tables that have others than all."""
 
-LONG = ("ten_million", "tail")
+LONG = ("tail",)
 """Tables that are made only where they are named."""
 
 FELT = (

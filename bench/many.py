@@ -1,7 +1,7 @@
 """Many bots that meet in one pair each: what a run asks of its parent, for a pairing and a game.
 
-`python -m bench.many 100` prints the rows for 100 bots. The parent's time is its processor's, so it
-does not depend on how many workers there are.
+`python -m bench.many 100` prints the rows for 100 bots. The time is that of the parent's processor,
+without the games, which it plays itself in place of a worker.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.executors.worker import Worker
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
@@ -73,16 +74,25 @@ def measure(bots: int, pairs: int) -> Spent:
     entries = [resolve(f"bot{number:03}=uniform") for number in range(bots)]
     tournament = Tournament("many", 0, pairs, entries, STANDARD)
     ended: list[float] = []
-    trim = Store.trim
+    trim, play, in_games = Store.trim, Worker.play, 0.0
 
     def noted(*args: object) -> None:  # it is called after the last game
-        ended.append(process_time())
+        ended.append(process_time() - in_games)
         trim(*args)  # type: ignore[arg-type]
 
+    def timed(*args: Any) -> Any:
+        nonlocal in_games
+        begun = process_time()
+        played = play(*args)
+        in_games += process_time() - begun
+        return played
+
     start = process_time()
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(Store, "trim", noted):
+    patches = mock.patch.object(Store, "trim", noted), mock.patch.object(Worker, "play", timed)
+    with tempfile.TemporaryDirectory() as folder, patches[0], patches[1]:
         outcome = run(tournament, LocalExecutor(1), RunFolder(Path(folder)), QUIET)
-    return Spent(outcome.played, ended[0] - start, process_time() - start, round(peak()))
+    whole = process_time() - in_games - start
+    return Spent(outcome.played, ended[0] - start, whole, round(peak()))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,13 +22,14 @@ import gymnasium
 import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
-from bench import bare, peers
-from bench.__main__ import _apart
+from bench import bare, peers, tail
+from bench.__main__ import TABLES, _apart
 from bench.gym import VECTORS, stepping
 from bench.last_round import Ending, endings
 from bench.mutants.__main__ import Traced, choose, copy_repository, report
 from bench.mutants.changes import Mutant, draw, find_mutants
 from bench.saving import make, sections
+from bench.studies.__main__ import STUDIES
 from engine import STANDARD, State, pack_of, play_game, size
 from engine.cards import cards_of
 from engine.play import playout
@@ -118,6 +120,32 @@ def test_a_table_that_fails_leaves_the_others_saved(
         make(tmp_path / "apart.md", "# Head", parts, parts)
     assert capsys.readouterr() == ("\n", "")
     assert not (tmp_path / "apart.md").exists()
+
+
+def test_every_benchmark_that_a_page_or_a_docstring_names_is_there() -> None:
+    """By the name of its module, of its table, or of its study."""
+    command = re.compile(r"(?:python -m |make )bench(\.\w+)?(?: (?:BENCH=)?([a-z]\w+))?\b")
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")]
+    modules = [path for room in ("arena", "bots", "bench") for path in ROOT.glob(f"{room}/**/*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in (*pages, *modules)]
+    named = {found for text in texts for found in command.findall(text)}
+    assert len(named) > 40
+    known = {"": {*TABLES}, ".studies": {*STUDIES}}
+    for module, word in named:
+        assert module in known or [*ROOT.glob(f"bench/{module[1:]}*")], module
+        assert not word or word in known.get(module, {word}), word
+
+
+@pytest.mark.slow
+def test_the_end_of_a_long_run_is_measured_phase_by_phase(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of games that are stored again under other numbers, and are not damaged."""
+    monkeypatch.setattr(tail, "PLAYED", 402)
+    tail.repeat(tmp_path, 1200)
+    rows = tail.measure(tmp_path, 1200)
+    assert rows[0].what.startswith("1,200 games: ")
+    assert {row.what for row in rows[1:-1]} == {f"of it {name}" for name, *_ in tail.PHASES}
 
 
 @pytest.mark.parametrize("protocol", [peers._ours, peers._open_spiel])

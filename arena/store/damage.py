@@ -1,9 +1,8 @@
 """Detect damaged rows of a store, and move stored games to another schedule.
 
 The games of 64 pairs share a checksum, which SQLite computes in 0.4 us a game; a checksum for each
-game, computed in Python, would take 1.4 us (`python -m bench store`). Blocks of 64 pairs do not
-depend on the chunks in which pairs were played. Each row of the other, small tables has its own
-checksum.
+game, computed in Python, would take 1.4 us. Blocks of 64 pairs do not depend on the chunks in which
+pairs were played. Each row of the other, small tables has its own checksum.
 
 A game depends on its two bots, the pair and the seat, and not on the other bots. So a run can
 get more bots and pairs, and keep the games played. Forfeits by rule depend on the whole schedule:

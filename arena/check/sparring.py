@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
@@ -20,7 +19,7 @@ from arena.errors import ArenaError
 from arena.executors.local import Crew, open_crew
 from arena.executors.log import QUIET, run_log
 from arena.lanes.faults import Fault
-from arena.tournament.plan import Chunk
+from arena.tournament.plan import Chunk, Chunks
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import name_of
 from arena.tournament.schedule import Fixture
@@ -95,32 +94,10 @@ class Guilty(Exception):
     """The bot has a fault; the argument is the failed item, which has no name yet."""
 
 
-class _Queue:
-    """Hands out chunks one at a time; `look` is called several times a second meanwhile."""
-
-    def __init__(self, look: Callable[[], None]) -> None:
-        self.look = look
-        self.chunks: deque[Chunk] = deque()
-        self.is_played = True  # whether the chunk before has been played
-
-    def next(self) -> Chunk | None:
-        self.look()
-        if not self.is_played or not self.chunks:
-            return None
-        self.is_played = False
-        return self.chunks.popleft()
-
-    def take_back(self, chunks: Iterable[Chunk]) -> None:
-        self.chunks.extendleft(chunks)
-
-    def is_out(self, pairing: int) -> bool:  # noqa: ARG002 (no game is a forfeit by rule)
-        return False
-
-
 class Games:
     """Games of a bot against bots of the arena; `actions` are those of games without a fault."""
 
-    def __init__(self, tournament: Tournament, crew: Crew, queue: _Queue, watch: Watch) -> None:
+    def __init__(self, tournament: Tournament, crew: Crew, queue: Chunks, watch: Watch) -> None:
         self.tournament = tournament
         self.actions: dict[Fixture, str] = {}
         self.scores: dict[Fixture, float] = {}
@@ -147,9 +124,8 @@ class Games:
     ) -> None:
         """Play some pairs against an opponent; raise Guilty for the bot's first fault."""
         number = _LADDER.index(opponent)
-        self._queue.chunks += [Chunk(number, first, pairs, seats=(seat,)) for seat in seats]
+        self._queue.left += [Chunk(number, first, pairs, seats=(seat,)) for seat in seats]
         for played in self._crew.play():
-            self._queue.is_played = True
             timing = played.timings.get(self.tournament.labels[0], Timing())
             self.timing.merge(timing)
             self.watch.used += timing.cpu.total
@@ -191,7 +167,7 @@ def open_games(
     """Yield the games of a bot under these rules; the processes end with the block."""
     entries = [entry, *map(resolve, _LADDER)]
     tournament = Tournament("check", order.seed, 1, entries, rules, order.limits)
-    queue = _Queue(watch.look)
+    queue = Chunks(look=watch.look)
     with (
         run_log(None, QUIET) as log,
         open_crew(1, queue, tournament, log, order.venue) as crew,

@@ -234,7 +234,7 @@ class BotProcess:
                 answers.append(self._receive(allowed))
             except Forfeit as forfeit:
                 answers.append(forfeit)
-                if self._process is None:
+                if self.pid is None:
                     break
         spent = self._watch.stop()
         self._ended = perf_counter()
@@ -250,7 +250,10 @@ class BotProcess:
             message.id = self._asked
             self._asked += 1
             lines.append(encode(message))
-        self._pipes.send(b"".join(lines))
+        self._write(b"".join(lines))
+
+    def _write(self, data: bytes) -> None:
+        self._pipes.send(data)
 
     def forget_output(self) -> None:
         """Discard the output so far: further output belongs to another game."""

@@ -273,6 +273,30 @@ class Work(Protocol):
         """Return whether the remaining games of a pairing are cancelled."""
 
 
+class Chunks:
+    """The chunks of a call or of a check, played in this order; none is a forfeit by rule.
+
+    `look` is called several times a second while they are played.
+    """
+
+    def __init__(self, chunks: Iterable[Chunk] = (), look: Callable[[], object] = bool) -> None:
+        self.left = deque(chunks)
+        self.look = look
+
+    def next(self) -> Chunk | None:
+        """Return the next chunk, None if there is none."""
+        self.look()
+        return self.left.popleft() if self.left else None
+
+    def take_back(self, chunks: Iterable[Chunk]) -> None:
+        """Take back chunks that were handed out but not played."""
+        self.left.extendleft(chunks)
+
+    def is_out(self, pairing: int) -> bool:  # noqa: ARG002
+        """Return False: no pairing is cancelled."""
+        return False
+
+
 @dataclass(eq=False)
 class _Open:
     """A chunk taken from the plan: its results so far, and how many of its games are missing.

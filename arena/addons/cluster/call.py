@@ -11,7 +11,7 @@ import os
 import pickle
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from arena.executors.answers import Garbled, Part, from_part, to_part
 from arena.executors.local import open_crew
 from arena.executors.log import Line, RunLog, Sender
 from arena.tournament.config_keys import Venue
-from arena.tournament.plan import Chunk, Played
+from arena.tournament.plan import Chunk, Chunks, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, versions_here
 
@@ -46,22 +46,6 @@ class Answer(msgspec.Struct, array_like=True):
 _decoder = msgspec.msgpack.Decoder(Answer)
 
 
-class _Work:
-    """The chunks of a call, for its crew."""
-
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
-        self.left = [*reversed(chunks)]
-
-    def next(self) -> Chunk | None:
-        return self.left.pop() if self.left else None
-
-    def take_back(self, chunks: Iterable[Chunk]) -> None:
-        self.left += chunks
-
-    def is_out(self, pairing: int) -> bool:  # noqa: ARG002
-        return False
-
-
 def play_chunks(
     workers: int,
     tournament: Tournament,
@@ -72,7 +56,7 @@ def play_chunks(
 ) -> list[Played]:
     """Return the results of chunks by a crew, of some if it is stopped; no process is left."""
     played = []
-    with open_crew(workers, _Work(chunks), tournament, log, venue) as crew:
+    with open_crew(workers, Chunks(chunks), tournament, log, venue) as crew:
         for one in crew.play():
             played.append(one)
             if is_stopped():

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final
 
 from msgspec import MsgspecError
-from msgspec.json import decode, encode
+from msgspec.json import Decoder, encode
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -33,7 +33,7 @@ from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
 from arena.lanes.messages import Answer, Choose, End, Hello, Message, New
 from arena.lanes.probe import find_problems
-from arena.lanes.process import MOST_GAMES, BotProcess, bot_process
+from arena.lanes.process import MOST_GAMES, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.lanes.signals import TERMINATION
 from arena.reports.front import Bounded, Front, FrontServer, listen
@@ -48,6 +48,7 @@ _IDLE = 60.0  # seconds after which a session may be ended for another one
 _WHOLE = 30.0  # seconds in which a request must be complete
 _MOST_SECONDS = 3600.0  # of an answer; the arena that asks has its own clock
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_messages = Decoder(Hello | New | Choose | End)
 _FORGOTTEN = 410, "no such session: it has ended, or the server was started again"
 
 
@@ -55,14 +56,21 @@ class Session:
     """The games that one asker plays with one process of the bot; `lock` is for one request."""
 
     def __init__(self, entry: Entry, rules: Rules) -> None:
-        self.entry = entry
-        self.rules = rules
+        self.version = f"{entry.label} {entry.sha256[:12]}"
         self.lock = Lock()
         self.used = monotonic()
         self.has_ended = False
-        self.process: BotProcess | None = None
         self._kept = (-1, b"")  # the number of the last request, and its answer
         self._stack = ExitStack()
+        folder = self._stack.enter_context(scratch_folder()) / BOT
+        limits, check = Limits(start=_MOST_SECONDS), not entry.command
+        made = bot_process(entry, rules, limits, folder, self._beat, check=check, budget=Budget())
+        self.process = self._stack.enter_context(made)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it may be ended for another one."""
+        return not self.lock.locked() and monotonic() - self.used > _IDLE
 
     def answer(self, messages: list[Message]) -> bytes:
         """Return the lines that answer some messages, the stored ones if they were asked before."""
@@ -80,30 +88,18 @@ class Session:
     def _ask(self, messages: list[Message]) -> list[Answer | Forfeit]:
         """Return the answers; those after the end of the process are missing."""
         try:
-            process = self._start()
+            self.process.start()
             if isinstance(messages[0], Hello):
-                version = f"{self.entry.label} {self.entry.sha256[:12]}"
-                return [Answer(0, ready=True, games=process.games, version=version)]
-            answers = process.ask(messages, Allowed(wall=_MOST_SECONDS)).answers
+                return [Answer(0, ready=True, games=self.process.games, version=self.version)]
+            answers = self.process.ask(messages, Allowed(wall=_MOST_SECONDS)).answers
         except Forfeit as forfeit:
             return [forfeit]
         if any(isinstance(one, New) for one in messages):
-            process.forget_output()
+            self.process.forget_output()
         return answers
 
-    def _start(self) -> BotProcess:
-        if self.process is None:
-            folder = self._stack.enter_context(scratch_folder()) / BOT
-            limits, check = Limits(start=_MOST_SECONDS), not self.entry.command
-            made = bot_process(
-                self.entry, self.rules, limits, folder, self._beat, check=check, budget=Budget()
-            )
-            self.process = self._stack.enter_context(made)
-        self.process.start()
-        return self.process
-
     def _beat(self) -> None:
-        if self.has_ended and self.process and self.process.pid:  # and is not being killed
+        if self.has_ended and self.process.pid:  # and is not being killed
             raise HTTPException(*_FORGOTTEN)
 
     def close(self) -> None:
@@ -128,26 +124,28 @@ class Hall:
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self.sessions: dict[str, Session] = {}
+        self._lock = Lock()
 
     def answer(self, name: str, body: bytes) -> bytes:
         """Return the answer to a request; raises HTTPException, and other errors for a bad one."""
-        lines = [line for line in body.split(b"\n") if line.strip()]
-        messages: list[Message] = [decode(one, type=Hello | New | Choose | End) for one in lines]
+        messages: list[Message] = _messages.decode_lines(body)
         if any(isinstance(one, Hello) for one in messages[1:]):
             raise ValueError("hello comes alone")
-        return (self.sessions.get(name) or self._begin(name, messages[0])).answer(messages)
+        with self._lock:
+            session = self.sessions.get(name) or self._begin(name, messages[0])
+        return session.answer(messages)
 
     def _begin(self, name: str, hello: Message) -> Session:
         if not isinstance(hello, Hello):
             raise HTTPException(*_FORGOTTEN)
-        for other, one in [*self.sessions.items()]:
-            is_idle = not one.lock.locked() and monotonic() - one.used > _IDLE
-            if is_idle and len(self.sessions) >= MOST_SESSIONS:
-                self.end(other)
         if len(self.sessions) >= MOST_SESSIONS:
-            raise HTTPException(503, f"{MOST_SESSIONS} sessions are in use")
+            idle = [other for other, one in [*self.sessions.items()] if one.is_idle]
+            if not idle:
+                raise HTTPException(503, f"{MOST_SESSIONS} sessions are in use")
+            self.end(idle[0])
         entry = replace(self.entry, params=self.entry.params | hello.params)
-        return self.sessions.setdefault(name, Session(entry, Rules.from_changes(hello.rules)))
+        self.sessions[name] = Session(entry, Rules.from_changes(hello.rules))
+        return self.sessions[name]
 
     def end(self, name: str) -> None:
         """End a session, if it is there."""

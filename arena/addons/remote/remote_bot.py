@@ -12,22 +12,23 @@ import hashlib
 import os
 import secrets
 import ssl
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
 from math import inf
+from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any, Final
 
 from arena.entries.entry import Entry
 from arena.errors import InputError, Unreachable, not_installed
 from arena.lanes.faults import KINDS, Forfeit
+from arena.lanes.launch import Launch
 from arena.lanes.limits import Allowed, Budget, Limits
-from arena.lanes.messages import Answer, Choose, Message, encode, hello
-from arena.lanes.meter import Held, Room
-from arena.lanes.pipes import Pipes
-from arena.lanes.process import MOST_GAMES, MOST_LINE, BotProcess, Turn, read_answer
+from arena.lanes.messages import Answer, Message, hello
+from arena.lanes.meter import Held, Stopwatch
+from arena.lanes.process import MOST_GAMES, MOST_LINE, BotProcess
 from arena.tokens import TOKENS, TOO_SHORT, hide_secrets, is_hidden
 from engine import STANDARD
 from engine.strategy import Spent
@@ -63,13 +64,11 @@ def parse_address(text: str) -> str:
     'http://gpu.local/greedy'
     """
     try:
-        url = httpx.URL(text)
-        port = None if url.port == _PORTS[url.scheme] else url.port
-        url = url.copy_with(port=port)
+        url = httpx.URL(text)  # without the port that its scheme has
     except httpx.InvalidURL as error:
         raise InputError(f"not an address: {error}") from None
     is_plain = text.isascii() and not {*text} & {*"?# @"}
-    if not (is_plain and url.host and port in (None, *range(1, 1 << 16))):
+    if not (is_plain and url.host and url.port in (None, *range(1, 1 << 16))):
         raise InputError(_FORM)
     return f"{url}".rstrip("/")
 
@@ -92,6 +91,21 @@ def find_token(url: str) -> str:
     return found
 
 
+class Wait(Stopwatch):
+    """Measures a turn, whose request takes `wall` seconds, and the network `latency` of them."""
+
+    def __init__(self) -> None:
+        self.wall = self.latency = self.before = 0.0
+
+    def start(self) -> None:
+        """Begin a turn."""
+        self.wall = 0.0
+
+    def stop(self) -> Spent:
+        """End the turn; its processor time is that without the network."""
+        return Spent(self.wall, max(0.0, self.wall - self.latency))
+
+
 class RemoteBot(BotProcess):
     """A session of a bot's server, which begins when it is needed, in place of a process.
 
@@ -102,137 +116,123 @@ class RemoteBot(BotProcess):
     """
 
     pauses: Sequence[float] = (0.0, 0.2, 0.8, 1.0, 1.0, 1.0)  # a silent worker is given up after 1
-    latency = 0.0
+    most_held = Held()  # nothing is known of what it uses
+    version = ""
     _client: httpx.Client | None = None
+    _body = b""
 
     def __init__(
         self, entry: Entry, hello: Message, limits: Limits, waiting: Callable[[], None]
     ) -> None:
+        launch = Launch([entry.target], {}, Path(), jailed=False, hosted=True)
+        super().__init__(launch, hello, limits, waiting, Budget())  # its clock is its only limit
         self.entry = entry
-        self.hello = hello
-        self.limits = limits
-        self.waiting = waiting
-        self.budget = Budget()  # it may wait as long as its clock allows
-        self.games = 1
-        self.room = Room(Held())  # nothing is known of what it uses
-        self.room.games = MOST_GAMES
-        self._process = None  # it has no process, and no output
-        self._pipes = Pipes(None)
+        self._wait = Wait()
 
     @property
     def pid(self) -> int | None:
         """0 while there is a session, else None."""
         return None if self._client is None else 0
 
-    def prepare(self) -> None:
-        """Nothing can be started ahead."""
-
-    def count_games(self, games: int) -> None:
-        """Nothing is known of what its games leave behind."""
-
     def start(self) -> None:
         """Begin a session, unless one is open."""
-        if self._client is None and (version := self.begin()) != self.entry.program:
-            now = f"{version!r} now, and was {self.entry.program!r}"
+        self.begin()
+        if self.version != self.entry.program:
+            now = f"{self.version!r} now, and was {self.entry.program!r}"
             raise self._outage(f"its version is {now}: it is another bot")
 
-    def begin(self) -> str:
-        """Begin a session, and return the version of the bot."""
-        self.is_warm, self.latency, self._asked = False, 0.0, 0
-        try:
-            token = find_token(self.entry.target)
+    def begin(self) -> None:
+        """Begin a session, unless one is open, whatever its version is."""
+        super().start()
+
+    def _open(self) -> int:
+        if self._client is None:
+            self._reset()
+            self.room.games = MOST_GAMES
+            try:
+                token = find_token(self.entry.target)
+            except InputError as error:
+                raise self._outage(error) from None
             self._is_secret = bool(token) and self.entry.target.startswith("http:")
             self._name = secrets.token_hex(16)
             headers = {SESSION: self._name, "Content-Type": TYPE, "Accept-Encoding": "identity"}
             headers |= {"Authorization": f"Bearer {token}"} if token else {}
             self._client = httpx.Client(headers=headers, verify=_context(), trust_env=False)
-            answer = self._greet()
-            self.games = max(1, min(MOST_GAMES, answer.games))
-            self.latency = min(self.limits.latency, *(self.ping() for _ in range(_PINGS)))
-        except Forfeit as forfeit:
-            raise self._kill_for(self._failed_start(forfeit)) from None
-        except (InputError, httpx.TransportError) as error:
-            raise self._outage(error) from None
-        return hide_secrets(answer.version)[: _MOST_VERSION + 1]
+            self._wait.latency = 0.0
+            self._watch = self._wait
+        return 0
 
-    def _failed_start(self, forfeit: Forfeit) -> Forfeit:
-        kind, message, traceback, output = forfeit.fault
-        if kind == "timeout":
-            message = f"no answer to `hello` within {self.limits.start:g} s"
-        return Forfeit(kind if kind == "params" else "import", message, traceback, output)
+    def _meter(self, _pid: int, _main: int | None = None) -> Stopwatch:
+        return self._wait
+
+    def _greet(self) -> Answer:
+        answer = super()._greet()
+        self.version = hide_secrets(answer.version)[: _MOST_VERSION + 1]
+        self._wait.latency = min(self.limits.latency, *(self.ping() for _ in range(_PINGS)))
+        return answer
 
     def _outage(self, why: object) -> Unreachable:
         """End the session, and return the exception that leaves its games unplayed."""
         self.kill()
         return Unreachable(f"{self.entry.label}: {self.entry.target}: {why}")
 
-    def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
-        """Send messages in one request, and return the answers with the time they took.
+    def _write(self, data: bytes) -> None:
+        self._body = data
 
-        The processor time is that without the network.
-        """
-        first, seconds = self._asked, min(allowed.wall, allowed.charged + self.latency)
-        for number, message in enumerate(messages, first):
-            message.id = number
-        self._asked += len(messages)
-        try:
-            lines, wall = self._deliver(messages, seconds)
-            answers = [*self._read(lines, first, len(messages))]
-        except Forfeit as forfeit:
-            wall = forfeit.spent.wall if forfeit.spent else 0.0
-            answers = [self._kill_for(forfeit)]
-        except httpx.TransportError as error:
-            raise self._outage(error) from None
-        self.is_warm = self.is_warm or isinstance(messages[0], Choose)
-        return Turn(answers, Spent(wall, max(0.0, wall - self.latency)))
+    def _line(self, allowed: Allowed) -> bytes:
+        """Return the next line of the answers; the first of a turn sends the request."""
+        if self._body:
+            body, self._body = self._body, b""
+            seconds = min(allowed.wall, allowed.charged + self._wait.latency)
+            try:
+                self._pipes.received, self._wait.wall = self._deliver(seconds, body, self.pauses)
+            except Forfeit as forfeit:
+                self._wait.wall = forfeit.spent.wall if forfeit.spent else 0.0
+                raise self._kill_for(forfeit) from None
+        return self._pipes.take_line()
 
-    def _deliver(self, messages: Sequence[Message], seconds: float) -> tuple[list[bytes], float]:
-        """Return the lines that answer messages, and the seconds since these were first sent.
+    def ping(self) -> float:
+        """Return the seconds of an empty request."""
+        return self._deliver(_CONNECT)[1]
+
+    def _deliver(
+        self, seconds: float, body: bytes = b"", pauses: Sequence[float] = ()
+    ) -> tuple[bytes, float]:
+        """Return the answer to a request, and the seconds since it was first sent.
 
         All tries have this many seconds, and the same key, so that no decision is made twice.
-        Raises TransportError after the last one, also if the server does not answer an empty
-        request after a late one, and Forfeit for a late or a large answer.
+        Raises Unreachable after the last one, also if the server does not answer an empty request
+        after a late one, and Forfeit for a late or a large answer.
         """
-        key = f"{self._name}-{messages[0].id}"
-        body, most = b"".join(map(encode, messages)), len(messages) * (MOST_LINE + 1)
-        began, pauses = inf, iter(self.pauses)
+        began, left = inf, iter(pauses)
         while True:
             self.waiting()
             now = perf_counter()
             since = min(began, now)
             try:
-                data = self._request("POST", seconds - (now - since), body, key, most)
-                return data.splitlines(), perf_counter() - since
-            except httpx.ReadTimeout:
-                wall = perf_counter() - since
-                self.waiting()
-                self.ping()
-                raise Forfeit("timeout", "", spent=Spent(wall, wall)) from None
+                data = self._request("POST", seconds - (now - since), body)
+                return data, perf_counter() - since
             except httpx.TransportError as error:
-                if (pause := next(pauses, None)) is None:
-                    raise
+                if body and isinstance(error, httpx.ReadTimeout):
+                    wall = perf_counter() - since
+                    self.ping()
+                    raise Forfeit("timeout", "", spent=Spent(wall, wall)) from None
+                if (pause := next(left, None)) is None:
+                    raise self._outage(error) from None
                 if not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
                     began = since  # it was sent
                 sleep(pause)
 
-    def ping(self) -> float:
-        """Return the seconds of an empty request; raises TransportError."""
-        began = perf_counter()
-        self._request("POST", _CONNECT)
-        return perf_counter() - began
-
-    def _request(
-        self, method: str, seconds: float, body: bytes = b"", key: str = "", most: int = MOST_LINE
-    ) -> bytes:
-        """Return the body of the answer to one request, of at most `most` bytes."""
+    def _request(self, method: str, seconds: float, body: bytes = b"") -> bytes:
+        """Return the body of the answer to one request, of a line for each of its own."""
         assert self._client is not None
         self._deadline = perf_counter() + seconds
-        data = b""
+        data, most = b"", (MOST_LINE + 1) * max(1, body.count(b"\n"))
         with self._client.stream(
             method,
             self.entry.target,
             content=body,
-            headers={KEY: key} if key else {},
+            headers={KEY: f"{self._name}-{self._answered}"} if body else {},
             timeout=max(_LEAST, min(_CONNECT, seconds)),
             extensions={"trace": self._meet},
         ) as answer:
@@ -261,17 +261,6 @@ class RemoteBot(BotProcess):
 
         stream.read = read_in_time
 
-    def _read(self, lines: list[bytes], first: int, count: int) -> Iterator[Answer | Forfeit]:
-        """Yield the answers in some lines; if the session has ended, the last is the Forfeit."""
-        for number, line in enumerate([*lines, *[b""] * count][:count], first):
-            try:
-                answer = read_answer(line, number)
-                yield answer if answer.error is None else self._refusal(answer)
-            except Forfeit as forfeit:
-                yield self._kill_for(forfeit)
-            if self._client is None:
-                return
-
     def _refusal(self, answer: Answer) -> Forfeit:
         known = KINDS.get(answer.kind)
         kind = "exception" if known is None or known.is_final else answer.kind
@@ -280,12 +269,11 @@ class RemoteBot(BotProcess):
 
     def kill(self) -> None:
         """End the session, and say so to the server."""
-        if self._client is None:
-            return
-        with suppress(httpx.TransportError, Forfeit):
-            self._request("DELETE", _LAST)
-        self._client.close()
-        self._client = None
+        if self._client is not None:
+            with suppress(httpx.TransportError, Forfeit):
+                self._request("DELETE", _LAST)
+            self._client.close()
+        self._client, self._asked, self._body = None, 0, b""
 
 
 def is_public(address: str) -> bool:
@@ -315,11 +303,11 @@ def find_bot(text: str, params: dict[str, Any]) -> tuple[str, str, str]:
     bot = RemoteBot(entry, hello(entry, STANDARD, None), Limits(), lambda: None)
     bot.pauses = (0.0, 0.0)
     try:
-        version = bot.begin()
+        bot.begin()
     except (Forfeit, Unreachable) as error:
         why = f"{error}".removeprefix(f"{entry.label}: {url}: ")
         raise InputError(f"it does not answer `hello`: {why}") from None
     bot.kill()
-    if len(version) > _MOST_VERSION or not version.isprintable():
+    if len(version := bot.version) > _MOST_VERSION or not version.isprintable():
         raise InputError(f"its version is not one of at most {_MOST_VERSION} printable characters")
     return url, version, hashlib.sha256(f"{url}\0{version}".encode()).hexdigest()

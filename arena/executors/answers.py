@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from arena.executors.log import Line, Reporter
 from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.timing import Timing, TimingData
+from arena.tournament.timing import Timing
 from engine.state import Seat
 
 _BEAT, _PAIRING, _FIRST, _PAIRS, _FINISHED = range(5)
@@ -151,17 +151,17 @@ class Failed(msgspec.Struct, tag=True, array_like=True):
     result: GameResult
 
 
-class Part(msgspec.Struct, array_like=True):
-    """The results of a chunk, or of a part of one, as plain data to be sent."""
+class Part(NamedTuple):
+    """The results of a chunk, or of a part of one, as they are sent: without its question."""
 
     pairing: int
     first: int
     pairs: int
     results: list[GameResult]
-    timings: dict[str, TimingData]
+    timings: dict[str, Timing]
     seconds: float
-    judged: list[JudgedGame] = []
-    refusal: str = ""
+    judged: list[JudgedGame]
+    refusal: str
 
 
 class Results(msgspec.Struct, tag=True, array_like=True):
@@ -175,10 +175,8 @@ _decoder = msgspec.msgpack.Decoder(Results | Asking | LastWords | Failed | Line)
 
 
 def to_part(played: Played) -> Part:
-    """Return the results of a chunk as plain data."""
-    timings = {label: timing.to_data() for label, timing in played.timings.items()}
-    more = played.seconds, [*played.judged], played.refusal
-    return Part(*played.chunk[:3], played.results, timings, *more)
+    """Return the results of a chunk as they are sent."""
+    return Part(*played.chunk[:3], *played[1:])
 
 
 def from_part(part: Part, chunk: Chunk) -> Played:
@@ -186,8 +184,7 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     games = part.judged if chunk.question else part.results
     if [game[:2] for game in games] != ([] if part.refusal else chunk.places):
         raise Garbled("its answer has other games than it was asked for")
-    timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
-    return Played(chunk, part.results, timings, part.seconds, part.judged, part.refusal)
+    return Played(chunk, *part[3:])
 
 
 def write_answer(answer: Answer) -> bytes:

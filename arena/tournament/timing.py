@@ -8,18 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from types import SimpleNamespace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
+
+import msgspec
 
 from arena.lanes.limits import Limits
 from engine import State
 from engine.play import draw, play, setup
 from engine.strategy import Spent
-
-DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
-"""A Distribution as plain data: count, total, longest, and the counts of the buckets."""
-
-TimingData: TypeAlias = tuple[DistributionData, DistributionData, DistributionData]
-"""A Timing as plain data: by the wall clock, by processor time, and of whole games."""
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
 _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
@@ -31,7 +27,7 @@ _KNOWN = 100  # decisions, before a bot's mean is used
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 
 
-class Distribution:
+class Distribution(msgspec.Struct, array_like=True):
     """A histogram of the seconds that decisions took.
 
     >>> times = Distribution()
@@ -41,44 +37,28 @@ class Distribution:
     (3, 0.5, 0.75)
     """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.total = 0.0
-        self.longest = 0.0
-        self._buckets: Counter[int] = Counter()
+    count: int = 0
+    total: float = 0.0
+    longest: float = 0.0
+    buckets: dict[int, int] = {}
 
     def add(self, seconds: float) -> None:
         """Count one decision."""
         self.count += 1
         self.total += seconds
         self.longest = max(self.longest, seconds)
-        self._buckets[math.floor(math.log2(max(seconds, 1e-9)) * _STEPS)] += 1
+        self._count(math.floor(math.log2(max(seconds, 1e-9)) * _STEPS), 1)
 
     def merge(self, other: Distribution) -> None:
         """Count the decisions that another Distribution has counted."""
         self.count += other.count
         self.total += other.total
         self.longest = max(self.longest, other.longest)
-        for bucket, count in other._buckets.items():  # `+=` of a Counter takes ten times as long
-            self._buckets[bucket] += count
+        for bucket, count in other.buckets.items():
+            self._count(bucket, count)
 
-    def to_data(self) -> DistributionData:
-        """Return it as plain data, to be sent."""
-        return self.count, self.total, self.longest, dict(self._buckets)
-
-    @classmethod
-    def from_data(cls, data: DistributionData) -> Distribution:
-        """Return the object of which `to_data` has returned the data.
-
-        >>> times = Distribution()
-        >>> times.add(0.5)
-        >>> Distribution.from_data(times.to_data()).quantile(1.0)
-        0.5
-        """
-        made = cls()
-        made.count, made.total, made.longest, buckets = data
-        made._buckets.update(buckets)
-        return made
+    def _count(self, bucket: int, count: int) -> None:
+        self.buckets[bucket] = self.buckets.get(bucket, 0) + count
 
     @property
     def mean(self) -> float:
@@ -89,14 +69,14 @@ class Distribution:
         """Return the quantile of the seconds for this share of the decisions, within 4 %."""
         wanted = share * self.count
         counted = 0
-        for bucket in sorted(self._buckets):
-            counted += self._buckets[bucket]
+        for bucket in sorted(self.buckets):
+            counted += self.buckets[bucket]
             if counted >= wanted:
                 return min(self.longest, math.exp2((bucket + 1) / _STEPS))
         return self.longest
 
 
-class Timing:
+class Timing(msgspec.Struct, array_like=True):
     """The times of a bot's decisions, by the wall clock and by processor time.
 
     `games` are the processor seconds of a ply, with the engine's part, in games without a clock.
@@ -107,10 +87,9 @@ class Timing:
     (1, 0.5, 0.375)
     """
 
-    def __init__(self) -> None:
-        self.wall = Distribution()
-        self.cpu = Distribution()
-        self.games = Distribution()
+    wall: Distribution = msgspec.field(default_factory=Distribution)
+    cpu: Distribution = msgspec.field(default_factory=Distribution)
+    games: Distribution = msgspec.field(default_factory=Distribution)
 
     @property
     def decisions(self) -> int:
@@ -127,17 +106,6 @@ class Timing:
         self.wall.merge(other.wall)
         self.cpu.merge(other.cpu)
         self.games.merge(other.games)
-
-    def to_data(self) -> TimingData:
-        """Return it as plain data, to be sent."""
-        return self.wall.to_data(), self.cpu.to_data(), self.games.to_data()
-
-    @classmethod
-    def from_data(cls, data: TimingData) -> Timing:
-        """Return the object of which `to_data` has returned the data."""
-        made = cls()
-        made.wall, made.cpu, made.games = map(Distribution.from_data, data)
-        return made
 
 
 class Speeds:

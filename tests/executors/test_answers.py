@@ -61,8 +61,7 @@ def reread(answer: Answer, chunks: Sequence[Chunk] = (CHUNK,)) -> Any:
 
 def part(*results: GameResult, timings: Any = None, **changes: Any) -> Part:
     """Return the results of the chunk as they are sent."""
-    made = Part(0, 5, 1, list(results), timings or {}, 1.5)
-    return msgspec.structs.replace(made, **changes)
+    return Part(0, 5, 1, [*results], timings or {}, 1.5, [], "")._replace(**changes)
 
 
 @pytest.mark.parametrize("game", [GAME, FORFEIT, DRAW, GAME._replace(points=999_999)])
@@ -74,7 +73,7 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
     (found,) = reread([played])
     assert isinstance(found, Played)
     assert (found.results, found.seconds) == ([game], 1.5)
-    assert found.timings["one"].to_data() == timing.to_data()
+    assert found.timings == {"one": timing}
 
 
 @pytest.mark.parametrize(

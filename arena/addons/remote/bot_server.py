@@ -15,8 +15,7 @@ from threading import Lock
 from time import monotonic
 from typing import Final
 
-from msgspec import MsgspecError
-from msgspec.json import Decoder, encode
+import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -48,7 +47,7 @@ _IDLE = 60.0  # seconds after which a session may be ended for another one
 _WHOLE = 30.0  # seconds in which a request must be complete
 _MOST_SECONDS = 3600.0  # of an answer; the arena that asks has its own clock
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_messages = Decoder(Hello | New | Choose | End)
+_messages = msgspec.json.Decoder(Hello | New | Choose | End)
 _FORGOTTEN = 410, "no such session: it has ended, or the server was started again"
 
 
@@ -115,7 +114,7 @@ def _line(number: int, said: Answer | Forfeit) -> bytes:
         kind, message, traceback, output = said.fault
         said = Answer(0, error=message, kind=kind, traceback=traceback, output=output)
     said.id = number
-    return encode(said) + b"\n"
+    return msgspec.json.encode(said) + b"\n"
 
 
 class Hall:
@@ -177,7 +176,7 @@ def make_front(hall: Hall, token: str) -> Front:
             elif body.strip():
                 said = await run_in_threadpool(hall.answer, name, body)
                 return Response(said, media_type=TYPE)
-        except (ValueError, LookupError, RecursionError, MsgspecError) as error:
+        except (ValueError, LookupError, RecursionError, msgspec.MsgspecError) as error:
             return PlainTextResponse(f"{type(error).__name__}: {error}"[:200], 400)
         return Response(status_code=204)
 

@@ -25,12 +25,15 @@ from arena.processes import sweep
 
 T = TypeVar("T")
 
+_LOCAL = "a TMPDIR on a local disk"
 
-def lock_file(path: Path, *, wait: bool = False) -> int:
+
+def lock_file(path: Path, *, wait: bool = False, other: str = _LOCAL) -> int:
     """Lock a file or folder; return a descriptor whose closing releases the lock.
 
-    Raises BlockingIOError if it is locked already, unless it is to `wait`; OSError if the file
-    system does not support locks, and InputError if the operating system does not.
+    Raises BlockingIOError if it is locked already, unless it is to `wait`; ArenaError, which says
+    to choose the `other` place, if the file system does not support locks, and InputError if the
+    operating system does not.
     """
     require_posix(f"a lock of {path}")
     import fcntl
@@ -38,9 +41,12 @@ def lock_file(path: Path, *, wait: bool = False) -> int:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
+    except OSError as error:
         os.close(descriptor)
-        raise
+        if isinstance(error, BlockingIOError):
+            raise
+        reason = f"its file system has no locks ({error.strerror})"
+        raise ArenaError(f"{path}: {reason}; choose {other}") from None
     return descriptor
 
 
@@ -48,16 +54,13 @@ def lock_file(path: Path, *, wait: bool = False) -> int:
 def lock_folder(path: Path, busy: str, other: str) -> Iterator[None]:
     """Lock a folder; the lock ends with the block, or with the process, however that ends.
 
-    Raises InputError, which says that it is `busy`, if it is locked already, and ArenaError, which
-    says to choose the `other` place, if its file system does not support locks.
+    Raises InputError, which says that it is `busy`, if it is locked already, and what `lock_file`
+    raises.
     """
     try:
-        descriptor = lock_file(path)
+        descriptor = lock_file(path, other=other)
     except BlockingIOError:
         raise InputError(f"{path}: {busy}") from None
-    except OSError as error:
-        reason = f"its file system has no locks ({error.strerror})"
-        raise ArenaError(f"{path}: {reason}; choose {other}") from None
     try:
         yield
     finally:
@@ -137,7 +140,7 @@ def _make_folder() -> tuple[Path, int]:
             with writing(new / MARKER):
                 (new / MARKER).write_text(_TEXT)
             try:
-                lock = _lock(new)
+                lock = lock_file(new / MARKER)
             except ArenaError:
                 remove_scratch(new)
                 raise
@@ -194,23 +197,11 @@ def _remove_killed(home: Path) -> None:
     for folder in home.glob(f"{RUN}*"):
         with suppress(OSError, ArenaError):  # it belongs to a living run, or was just removed
             if _is_ours(folder):
-                lock = _lock(folder)
+                lock = lock_file(folder / MARKER)
                 try:
                     remove_folder(folder)
                 finally:
                     os.close(lock)
-
-
-def _lock(folder: Path) -> int:
-    """Lock a folder; raises BlockingIOError if another process holds the lock."""
-    try:
-        return lock_file(folder / MARKER)
-    except (BlockingIOError, FileNotFoundError):
-        raise
-    except OSError as error:
-        reason = f"its file system has no locks ({error.strerror})"
-        advice = "set TMPDIR to a folder on a local disk"
-        raise ArenaError(f"temporary folder {tempfile.gettempdir()}: {reason}; {advice}") from None
 
 
 def base_of(folder: Path) -> Path:

@@ -152,9 +152,9 @@ def count_games(folder: Path) -> int:
     return _count_rows(folder / "run.sqlite", "games", "ro")
 
 
-def count_judged(path: Path) -> int:
-    """Return how many games are kept as judged; what a kill has left half done is undone here."""
-    return _count_rows(path, "judged", "rw")
+def count_judged(folder: Path) -> int:
+    """Return how many games of a run are kept as judged."""
+    return _count_rows(folder / "run.sqlite", "judged", "rw")
 
 
 def _count_rows(path: Path, table: str, mode: str) -> int:

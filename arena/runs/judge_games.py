@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -27,9 +27,8 @@ from arena.executors.log import run_log
 from arena.replays.finished_game import Game
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
-from arena.store.folder import JUDGED, JUDGED_FILES, check_names, locate
+from arena.store.database import NAME, Database
 from arena.store.reader import Choice, chosen_games, read_run
-from arena.store.sqlite_file import SqliteFile
 from arena.tournament import config_keys as keys
 from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
@@ -53,50 +52,39 @@ _MOST_LEARNT = 40  # games of a bot, from which a model of it is fitted
 _LEAST_WEIGHT = 0.02  # of a bot in a model
 _CHUNKS = 16  # chunks at least, so that all workers are busy
 
-FORMAT: Final = 1
-"""Of analysis.sqlite."""
-
-_APPLICATION: Final = 0x444E414A  # "DNAJ", in the header of the file
-_TABLE = """
-CREATE TABLE judged (key BLOB PRIMARY KEY, decisions BLOB NOT NULL) WITHOUT ROWID
-"""
 _decisions = msgspec.msgpack.Decoder(list[Judged])
+_FIND = "SELECT decisions FROM judged WHERE arena = ? AND game = ?"
+_FORGET = "DELETE FROM judged WHERE arena < ?1 OR arena > ?1"  # with <> it would read every row
 
 
-class JudgedGames(SqliteFile):
-    """The decisions of judged games by a key of the game, the judge and how it judged.
+class JudgedGames(Database):
+    """The decisions of a run's judged games by a key of the game, the judge and how it judged.
 
-    Without a path nothing is kept. What was added survives whatever ends the process. Every error
-    is an InputError that names the file.
+    They are in the store of the run, which other processes may read and write meanwhile. Without a
+    path nothing is kept. What was added survives whatever ends the process.
     """
 
-    faults = (*SqliteFile.faults, msgspec.MsgspecError)
-    error = InputError
-    advice = "; without the file all is judged anew"
-    logs = False
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        if path is not None:
-            check_names(path.parent, JUDGED_FILES)
-        foreign = f"a database, but not one of an analysis{self.advice}"
-        self.open(_APPLICATION, FORMAT, _TABLE, foreign, self.advice)
-
     def find(self, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
-        """Return the decisions of the games that are kept, of these."""
-        query = "SELECT decisions FROM judged WHERE key = ?"
+        """Return the decisions of the games that are kept, of these; a damaged row is not."""
         found = {}
-        with self.errors():
-            for key in keys:
-                if (row := self.one(query, key)) is not None:
-                    found[key] = _decisions.decode(row)
+        with self.errors(InputError):
+            if self.one("SELECT 1 FROM sqlite_master WHERE name = 'judged'"):
+                for key in keys:
+                    with suppress(msgspec.MsgspecError, TypeError):
+                        found[key] = _decisions.decode(self.one(_FIND, versions_here().arena, key))
         return found
 
     def add(self, games: Mapping[bytes, Sequence[Judged]]) -> None:
-        """Keep games: all of these or, where the process ends meanwhile, none."""
-        rows = [(key, msgspec.msgpack.encode(decisions)) for key, decisions in games.items()]
-        with self.changing():
-            self.connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", rows)
+        """Keep games: all of these or, where the process ends meanwhile, none.
+
+        What another version of the arena has judged is removed.
+        """
+        own = versions_here().arena
+        rows = [(own, key, msgspec.msgpack.encode(judged)) for key, judged in games.items()]
+        with self.changing(InputError):
+            self.make_judged()
+            self.connection.execute(_FORGET, (own,))
+            self.connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?)", rows)
 
 
 class Judge(NamedTuple):
@@ -341,11 +329,9 @@ def find_review(folder: Path, fixture: Fixture, game: Game) -> list[Judged]:
     It has to be judged in the usual number of worlds. How the bots play is fitted to the games of
     these two.
     """
-    if not (place := locate(folder, JUDGED)).is_file():
-        return []
     recorded = record_of(fixture, game)
     (key,) = find_judge(keys.JUDGE, keys.WORLDS, 0).keys([recorded])
-    with closing(JudgedGames(place)) as kept:
+    with closing(JudgedGames(folder / NAME, copied=True)) as kept:
         known = kept.find([key])
     if not known or all(_seat_of_blunder(0, one) is None for one in known[key]):
         return known.get(key, [])

@@ -148,6 +148,16 @@ CREATE TABLE left_out (
 `blocks` has a checksum for each block of pairs.
 """
 
+JUDGED = """
+CREATE TABLE IF NOT EXISTS judged (
+    arena TEXT, game BLOB, decisions BLOB NOT NULL, PRIMARY KEY (arena, game)
+)
+"""
+"""The table of judged decisions, which only a run that was analysed has.
+
+It needs no checksum: what is damaged or missing is judged again.
+"""
+
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 _MOST_NUMBER = 1 << 31  # exceeds any points or plies; pairs and pairings are smaller
 _IS_RESULT = f"""
@@ -189,7 +199,7 @@ def find_damage(database: sqlite3.Connection) -> str | None:
     Only our own tables are read: a view or a trigger could run for ever. Raises
     sqlite3.DatabaseError for a file that SQLite cannot read.
     """
-    if database.execute(_OBJECTS).fetchall() != _objects():
+    if database.execute(_OBJECTS).fetchall() not in (_objects(SCHEMA), _objects(SCHEMA + JUDGED)):
         return "not the tables of a run"
     (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if damage != "ok":
@@ -201,10 +211,10 @@ def find_damage(database: sqlite3.Connection) -> str | None:
 
 
 @cache
-def _objects() -> list[tuple[str, ...]]:
-    """Return the schema of a new store, as SQLite reports it."""
+def _objects(schema: str) -> list[tuple[str, ...]]:
+    """Return a schema as SQLite reports it."""
     database = connect("")
-    database.executescript(SCHEMA)
+    database.executescript(schema)
     rows: list[tuple[str, ...]] = database.execute(_OBJECTS).fetchall()
     database.close()
     return rows
@@ -289,8 +299,8 @@ def rearrange(
 ) -> None:
     """Renumber the games for another schedule; games that it does not contain are set aside.
 
-    `replaced` are labels of bots whose games are deleted. The caller's transaction contains all
-    changes.
+    `replaced` are labels of bots whose games are deleted, and with them all judged decisions. The
+    caller's transaction contains all changes.
     """
     _fill_slots(database, before)
     database.execute(_TO_LEFT_OUT, (BY_RULE,))
@@ -298,6 +308,8 @@ def rearrange(
     database.execute("DELETE FROM evidence")
     for label in replaced:
         database.execute("DELETE FROM left_out WHERE ? IN (bot, opponent)", (label,))
+    if replaced:
+        database.execute("DROP TABLE IF EXISTS judged")
     _fill_slots(database, after)
     for statement in (_FROM_LEFT_OUT, _EVIDENCE_FROM_LEFT_OUT, _NO_LONGER_LEFT_OUT):
         database.execute(statement, (pairs,))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.errors import InputError
-from arena.store.damage import SCHEMA, enable, find_damage
+from arena.store.damage import JUDGED, SCHEMA, enable, find_damage
 from arena.store.manifest import MOST_BYTES
 from arena.store.sqlite_file import SqliteFile, connect, copy
 from arena.tournament.versions import maker_of
@@ -19,8 +19,11 @@ from arena.tournament.versions import maker_of
 NAME: Final = "run.sqlite"
 """The name of a store's file in the folder of its run."""
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """The format of run.sqlite, which changes with its tables and with the deals of a seed."""
+
+OLDEST: Final = 4
+"""The oldest format that is read: its games are the same, and no table has judged decisions."""
 
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _PAGE = 4096
@@ -33,8 +36,9 @@ FRESH: Final = "; a run with --fresh starts over"
 class Database(SqliteFile):
     """The database of one run; without a path it is a temporary file, deleted on close.
 
-    The changes between two calls of `commit` are one transaction. Every error of the database is
-    raised as an ArenaError that names the file.
+    The changes between two calls of `commit` are one transaction, which begins with the first of
+    them: between transactions another process may write. Every error of the database is raised as
+    an ArenaError that names the file.
     """
 
     def __init__(self, path: Path | None, *, copied: bool = False) -> None:
@@ -55,10 +59,11 @@ class Database(SqliteFile):
             self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
             self.connection.execute("PRAGMA cache_size = -16000")
             enable(self.connection)
-            if exists and self.one("SELECT count(*) FROM sqlite_master"):
-                self._check()
+            self.connection.execute("PRAGMA synchronous = NORMAL")
+            if self.is_empty:
+                self.create(_APPLICATION, FORMAT, SCHEMA)
             else:
-                self._create()
+                self._check()
 
     @contextmanager
     def apart(self) -> Iterator[Database]:
@@ -84,10 +89,9 @@ class Database(SqliteFile):
 
     def _check(self) -> None:
         foreign = "a database, but not one of a run; choose another folder"
-        self.check(_APPLICATION, FORMAT, foreign, FRESH)
+        self.check(_APPLICATION, FORMAT, foreign, FRESH, OLDEST)
         if damage := find_damage(self.connection):
             raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
-        self._begin()
 
     def find_maker(self) -> str:
         """Return the version of the arena in a store's manifest, if the format has a manifest."""
@@ -98,47 +102,40 @@ class Database(SqliteFile):
                 return maker_of(manifest) if isinstance(manifest, dict) else ""
         return ""
 
-    def _create(self) -> None:
-        self.connection.execute("PRAGMA journal_mode = WAL")
+    def make_judged(self) -> None:
+        """Create the table of judged decisions if it is missing."""
+        self.connection.execute(JUDGED)
         self.mark(_APPLICATION, FORMAT)
-        self._begin()
-        for statement in SCHEMA.split(";"):
-            self.connection.execute(statement)
-        self.commit()
 
-    def _begin(self) -> None:
-        self.connection.execute("PRAGMA synchronous = NORMAL")
-        self.connection.execute("BEGIN")
+    @contextmanager
+    def adding(self) -> Iterator[None]:
+        """Let the block change rows, in the transaction that the next `commit` ends."""
+        with self.errors():
+            if not self.connection.in_transaction:
+                self.connection.execute("BEGIN IMMEDIATE")
+            yield
 
     def commit(self) -> None:
         """Commit the transaction: everything added so far survives a crash."""
         with self.errors():
-            self.connection.execute("COMMIT")
-            self.connection.execute("BEGIN")
+            self.connection.commit()
 
     def copy_to(self, path: Path) -> None:
         """Commit, and write all rows to a new database, in an order determined by their content."""
+        self.commit()
         with self.errors():
-            self.connection.execute("COMMIT")
-            try:
-                self.connection.execute("VACUUM INTO ?", (str(path),))
-            finally:
-                self.connection.execute("BEGIN")
+            self.connection.execute("VACUUM INTO ?", (str(path),))
 
     def copy_from(self, path: Path) -> None:
         """Replace the content by a copy of another database, in one transaction."""
+        self.commit()
         with self.errors():
-            self.connection.execute("COMMIT")
-            try:
-                copy(path, self.connection)
-            finally:
-                self.connection.execute("BEGIN")
+            copy(path, self.connection)
 
     def roll_back(self) -> None:
         """Discard the changes since the last `commit`, which may be incomplete."""
         with self.errors():
             self.connection.rollback()
-            self.connection.execute("BEGIN")
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query, holding at most a thousand in memory."""

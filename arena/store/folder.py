@@ -33,8 +33,6 @@ WINS = ("wins", "takes", "cards")
 TABLES = (GAMES, "faults.csv", *(table.file for table in OF_COUNTED.values()))
 TIMINGS = "timings.csv"
 ANALYSIS = "analysis.csv"
-JUDGED = "analysis.sqlite"
-"""The games that `arena analyse` has judged."""
 REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
@@ -51,18 +49,15 @@ _DETAILS: Final[Mapping[str, str]] = {
     LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",
     DECIDED: "of a comparison against other bots: the games in which the change decided",
     ANALYSIS: "after `arena analyse`: each judged decision and what it cost",
-    JUDGED: "after `arena analyse`: the judged games, so that none is judged twice",
 }
 REPLACED = "replaced.sqlite"
 """The old store while games of changed bots are replayed."""
-_STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-_JOURNAL = "-journal"
-JUDGED_FILES = (JUDGED, f"{JUDGED}{_JOURNAL}")
-_IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
+STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
+_JUDGED_BEFORE = "analysis.sqlite"  # what 1.x had judged
+_IN_PLACE = {*STORE, REPLACED, LOG}
 _RESULTS = (
-    *(*_STORE, REPLACED, MANIFEST, *TABLES),
+    *(*STORE, REPLACED, MANIFEST, *TABLES, INDEX, _JUDGED_BEFORE),
     *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, *REPORTS),
-    *(*JUDGED_FILES, INDEX),
 )
 LEAGUE = "league.sqlite"
 """The file that marks the folder of a league, which holds runs."""
@@ -92,7 +87,7 @@ def check_names(path: Path, names: Iterable[str]) -> None:
 
 def home_of(folder: Path, name: str) -> Path:
     """Return where a file of a run is written: at the top of its folder, or in its details."""
-    return folder / DETAILS / name if name.removesuffix(_JOURNAL) in _DETAILS else folder / name
+    return folder / DETAILS / name if name in _DETAILS else folder / name
 
 
 def locate(folder: Path, name: str) -> Path:

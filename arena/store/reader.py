@@ -16,7 +16,7 @@ from arena.entries.file import open_file
 from arena.errors import InputError, counted, naming
 from arena.replays.finished_game import Game
 from arena.store import damage
-from arena.store.database import FORMAT, NAME
+from arena.store.database import FORMAT, NAME, OLDEST
 from arena.store.folder import DETAILS, REPLACED
 from arena.store.manifest import MOST_BYTES, read_tournament
 from arena.store.sqlite_file import connect
@@ -289,7 +289,8 @@ def _can_go_on(database: sqlite3.Connection) -> bool:
     """Return whether a store has the format and the engine of this arena."""
     query = "SELECT value FROM run WHERE key = 'manifest' AND instr(value, ?)"
     (number,) = database.execute("PRAGMA user_version").fetchone()
-    return number == FORMAT and bool(database.execute(query, (engine_sha256(),)).fetchmany(1))
+    found = database.execute(query, (engine_sha256(),)).fetchmany(1)
+    return OLDEST <= number <= FORMAT and bool(found)
 
 
 @contextmanager

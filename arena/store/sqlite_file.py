@@ -95,13 +95,6 @@ class SqliteFile:
     faults: tuple[type[Exception], ...] = (sqlite3.Error, UnicodeDecodeError)
     """The errors of a damaged file; a message of SQLite quotes bytes."""
 
-    error: type[ArenaError] = ArenaError
-    advice = ""
-    """What these errors become, and what follows their message."""
-
-    logs = True
-    """Whether a new file has a log, so that readers do not wait for a writer."""
-
     def open(
         self, application: int, number: int, schema: str, foreign: str, advice: str = ""
     ) -> None:
@@ -111,15 +104,23 @@ class SqliteFile:
         """
         with self.errors():
             self.connection = connect(self.path or "")
-            if schema and not self.one("SELECT count(*) FROM sqlite_master"):
-                if self.logs:
-                    self.connection.execute("PRAGMA journal_mode = WAL")
-                with self.changing():
-                    if not self.one("SELECT count(*) FROM sqlite_master"):  # nor meanwhile
-                        for statement in schema.split(";"):
-                            self.connection.execute(statement)
-                        self.mark(application, number)
+            if schema and self.is_empty:
+                self.create(application, number, schema)
             self.check(application, number, foreign, advice)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no table yet."""
+        return not self.one("SELECT count(*) FROM sqlite_master")
+
+    def create(self, application: int, number: int, schema: str) -> None:
+        """Create the tables of a schema, and a log, so that readers do not wait for a writer."""
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        with self.changing(InputError):
+            if self.is_empty:  # nor has it got them meanwhile
+                for statement in schema.split(";"):
+                    self.connection.execute(statement)
+                self.mark(application, number)
 
     def mark(self, application: int, number: int) -> None:
         """Write into the header what the file is for, and the number of its format."""
@@ -151,9 +152,12 @@ class SqliteFile:
         return None if row is None else row[0]
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Run the block as one transaction, during which no other process can write."""
-        with self.errors():
+    def changing(self, kind: type[ArenaError] = ArenaError) -> Iterator[None]:
+        """Run the block as one transaction, during which no other process can write.
+
+        Errors of the database become errors of this kind.
+        """
+        with self.errors(kind):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -164,8 +168,8 @@ class SqliteFile:
             self.connection.execute("COMMIT")
 
     @contextmanager
-    def errors(self, kind: type[ArenaError] | None = None, advice: str = "") -> Iterator[None]:
-        """Convert errors of the database into errors of this class, which name the file.
+    def errors(self, kind: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
+        """Convert errors of the database into errors of a kind, which name the file.
 
         The advice is for a damaged file, so it does not follow an error of the machine.
         """
@@ -174,9 +178,9 @@ class SqliteFile:
         except self.faults as error:
             code = getattr(error, "sqlite_errorcode", 0)
             is_damage = code & 0xFF not in _OF_MACHINE or code == sqlite3.SQLITE_IOERR_SHORT_READ
-            end = advice or self.advice if is_damage else _find_full_disk(self.path)
+            end = advice if is_damage else _find_full_disk(self.path)
             message = f"{self.path or 'the games in memory'}: {error}{end}"
-            raise (kind or self.error)(message) from None
+            raise kind(message) from None
 
     def close(self) -> None:
         """Close the file, which then has everything that was committed."""

@@ -125,6 +125,7 @@ class Store:
         self._database = Database(path, copied=copied)
         self._connection = self._database.connection
         self._rows, self._errors = self._database.rows, self._database.errors
+        self._adding = self._database.adding
 
     def check_games(self, pairings: int, pairs: int) -> None:
         """Raise InputError if a game lies outside a run of this size."""
@@ -149,9 +150,9 @@ class Store:
 
     def begin(self, manifest: dict[str, Any]) -> None:
         """Store the manifest of the run."""
-        with self._errors():
+        with self._adding():
             self._set_manifest(manifest)
-            self.commit()
+        self.commit()
 
     def extend(
         self,
@@ -166,16 +167,16 @@ class Store:
         `before` and `after` are the pairings of the old and the new run, and `pairs` the most pairs
         of a pairing; the games of `replaced` labels are deleted.
         """
-        with self._errors():
+        with self._adding():
             damage.rearrange(self._connection, before, after, pairs, replaced)
             self._set_manifest(manifest)
-            self.commit()
+        self.commit()
 
     def trim(self, pairings: Sequence[Pairing], lengths: Mapping[int, int]) -> None:
         """Set aside games beyond the last pair of each pairing; `lengths` are pairs by pairing."""
-        with self._errors():
+        with self._adding():
             damage.trim(self._connection, pairings, lengths.items())
-            self.commit()
+        self.commit()
 
     def _set_manifest(self, manifest: dict[str, Any]) -> None:
         damage.keep_bots(self._connection, manifest["bots"])
@@ -184,7 +185,7 @@ class Store:
 
     def add(self, *chunks: Played) -> None:
         """Store the games of chunks: those of many chunks together take a third of the time."""
-        with self._errors():
+        with self._adding():
             self._connection.executemany(
                 _ADD_GAME,  # calling a function for each row takes 0.4 us more
                 [
@@ -210,7 +211,7 @@ class Store:
             for game in range(forfeits.first, forfeits.end)
         ]
         bounds = (number, forfeits.first, forfeits.end)
-        with self._errors():
+        with self._adding():
             self._connection.executemany(_ADD_GAME, rows)
             self._connection.execute(
                 "DELETE FROM evidence WHERE pairing = ? AND 2 * pair + seat >= ? "

@@ -36,7 +36,6 @@ from arena.lanes.jail_root import MOST
 from arena.lanes.jail_support import OLDEST_JAIL
 from arena.lanes.syscalls import ALLOWED, DECIDED
 from arena.reports.front import MOST_WAITING, WHOLE
-from arena.runs import judge_games
 from arena.store import database
 from arena.store.table_columns import TableColumns
 from arena.tournament import config
@@ -137,8 +136,7 @@ def test_citation_changelog_and_formats_have_this_version() -> None:
     assert f"| {minor(version_here())} opens |" in STABILITY
     row = r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: to [\d.]+)?) \|$"
     rows = dict(re.findall(row, STABILITY, re.MULTILINE))
-    assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
-    assert rows["`analysis.sqlite`, games that were judged"] == str(judge_games.FORMAT)
+    assert rows["the folder of a run, `run.sqlite`"] == f"{database.OLDEST} to {database.FORMAT}"
     assert rows["a league, `league.sqlite`"] == str(ledger.FORMAT)
     assert rows["`manifest.json`"] == f"1.0 to {minor(version_here())}"
     assert rows["a record"] == str(record.FORMAT)

@@ -325,8 +325,8 @@ def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
 
 
 def test_what_is_kept_is_read_and_not_written(tmp_path: Path) -> None:
-    """So it is found also where the run is somebody else's."""
-    place = tmp_path / "analysis.sqlite"
+    """By an analysis that finds all of it."""
+    place = tmp_path / "run.sqlite"
     with closing(JudgedGames(place)) as kept:
         kept.add({b"key": []})
     os.utime(place, ns=(0, 0))

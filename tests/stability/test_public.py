@@ -276,7 +276,7 @@ def test_a_state_before_1_0_is_opened_or_refused(state: Path, tmp_path: Path, ar
         if number == 4:
             assert done.returncode == 0
         else:
-            assert f"{before}, in format {number}, and this arena reads 4" in refused(done)
+            assert f"{before}, in format {number}, and this arena reads 5" in refused(done)
     (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 2\nseed: 7\n")
     for words in (("run", "cup.yaml", "--out", "run"), ("verify", "run")):
         assert before in refused(arena(*words))
@@ -330,11 +330,11 @@ def test_no_version_is_refused(tmp_path: Path, arena: Arena) -> None:
 def test_another_number_of_a_format_is_refused(
     number: int, reason: str, tmp_path: Path, arena: Arena
 ) -> None:
-    """That of a league, and of the games that an analysis has judged; both files stay."""
+    """That of a league, and that of a run; both files stay."""
     unpack(tmp_path, RELEASED[-1], "league", "run")
     for words, place in (
         (("league", "show", "league"), "league/league.sqlite"),
-        (("analyse", "run", "--games", "2"), "run/analysis.sqlite"),
+        (("analyse", "run", "--games", "2"), "run/run.sqlite"),
     ):
         with closing(sqlite3.connect(tmp_path / place)) as database, database:
             database.execute(f"PRAGMA user_version = {number}")

@@ -17,11 +17,12 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
+from arena.runs.judge_games import JudgedGames
 from arena.runs.run import run
 from arena.statistics.counts import MISSING
 from arena.store import damage
 from arena.store.counting import Counts
-from arena.store.database import FORMAT, is_foreign
+from arena.store.database import FORMAT, OLDEST, is_foreign
 from arena.store.folder import RunFolder
 from arena.store.manifest import manifest_text
 from arena.store.reader import read_run
@@ -70,6 +71,19 @@ def pairs_in(path: Path) -> list[range]:
     with closing(Store(path)) as store:
         assert store.manifest == manifest_text(MANIFEST)
         return store.finished([PairRange(0, 0, 999)])[0]
+
+
+def judged_in(path: Path) -> list[bytes]:
+    """Return which of the keys of these tests a store has judged games of."""
+    with closing(JudgedGames(path, copied=True)) as kept:
+        return [*kept.find([b"key", b"other"])]
+
+
+def number_of(path: Path) -> int:
+    """Return the number of a store's format."""
+    with closing(sqlite3.connect(path)) as database:
+        (number,) = database.execute("PRAGMA user_version").fetchone()
+        return int(number)
 
 
 def test_the_finished_pairs_are_known_as_ranges_with_gaps() -> None:
@@ -170,13 +184,85 @@ def test_a_chunk_that_is_ended_before_its_checksum_is_not_kept(
 
 def test_a_store_that_was_not_closed_has_its_committed_games(path: Path) -> None:
     """As after kill -9: its files are copied while it is open."""
-    with closing(begun(path, 7)) as store:
+    with closing(begun(path, 7)) as store, closing(JudgedGames(path)) as kept:
+        kept.add({b"key": []})
         store.add(played(0, 7, 2))
         copy = path.parent / "copy"
         copy.mkdir()
         for file in path.parent.glob("run.sqlite*"):
             shutil.copy(file, copy)
     assert pairs_in(copy / "run.sqlite") == [range(7)]
+    assert judged_in(copy / "run.sqlite") == [b"key"]
+
+
+def test_a_run_goes_on_while_its_games_are_judged(path: Path) -> None:
+    """It stores games also if others have written since it has counted."""
+    with closing(begun(path, 3)) as store, closing(JudgedGames(path)) as kept:
+        for first, key in ((3, b"key"), (4, b"other")):
+            assert store.count_ranges([PairRange(0, 0, 9)]).total == 2 * first
+            kept.add({key: []})
+            store.add(played(0, first, 1))
+            store.commit()
+    assert pairs_in(path) == [range(5)]
+    assert judged_in(path) == [b"key", b"other"]
+
+
+def test_a_run_that_starts_over_loses_nothing_to_an_analysis_of_the_one_before(path: Path) -> None:
+    """It removes the files of a store that is open, and makes them anew."""
+    begun(path, 3).close()
+    with closing(JudgedGames(path)) as before:
+        before.add({b"key": []})
+        assert "run.sqlite-wal" in RunFolder(path.parent).clear()
+        with closing(begun(path, 5)) as store:
+            before.add({b"other": []})
+            before.close()
+            store.add(played(0, 5, 1))
+            store.commit()
+    assert pairs_in(path) == [range(6)]
+    assert judged_in(path) == []
+
+
+def test_what_was_judged_goes_with_games_that_are_replaced(path: Path) -> None:
+    """And stays where a run only gets more pairs."""
+    pairings = [Pairing("a", "b")]
+    with closing(begun(path, 3)) as store, closing(JudgedGames(path)) as kept:
+        kept.add({b"key": []})
+        store.extend(MANIFEST, pairings, pairings, 5)
+        assert [*kept.find([b"key"])] == [b"key"]
+        store.extend(MANIFEST, pairings, pairings, 5, ["a"])
+        assert (store.count_games(), kept.find([b"key"])) == (0, {})
+
+
+def test_judged_games_of_another_arena_are_removed_and_a_damaged_one_is_judged_again(
+    path: Path,
+) -> None:
+    begun(path, 1).close()
+    with closing(JudgedGames(path)) as kept:
+        kept.add({b"key": [], b"other": []})
+        for damage in ("x'ff'", "5", "'text'"):
+            kept.connection.execute(
+                f"UPDATE judged SET decisions = {damage} WHERE game = ?", (b"key",)
+            )
+            assert kept.find([b"key", b"other"]) == {b"other": []}
+        kept.connection.execute("UPDATE judged SET arena = 'before'")
+        assert kept.find([b"key", b"other"]) == {}
+        kept.add({b"key": []})
+        assert kept.one("SELECT count(*) FROM judged") == 1
+
+
+def test_a_store_of_1_x_keeps_its_number_until_its_games_are_judged(path: Path) -> None:
+    """So the version that has made it still goes on with it."""
+    begun(path, 3).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA user_version = {OLDEST}")
+    with closing(Store(path)) as store:
+        store.add(played(0, 3, 1))
+        store.commit()
+    assert (number_of(path), judged_in(path)) == (OLDEST, [])
+    with closing(JudgedGames(path)) as kept:
+        kept.add({b"key": []})
+    assert (number_of(path), judged_in(path)) == (FORMAT, [b"key"])
+    assert pairs_in(path) == [range(4)]
 
 
 def test_a_store_without_tables_is_a_new_store(path: Path) -> None:
@@ -189,11 +275,11 @@ def test_a_store_without_tables_is_a_new_store(path: Path) -> None:
 
 
 STORES = {
-    0: "made by a development version before 1.0, in format 0, and this arena reads 4; a run with",
-    3: "made by a development version before 1.0, in format 3, and this arena reads 4; a run with",
-    5: "made by a later version, in format 5; this is .* and reads 4: update the arena; a run with",
-    -1: "format -1: not the number of a format, which is 4",
-    2**31 - 1: "format 2147483647: not the number of a format, which is 4",
+    0: "made by a development version before 1.0, in format 0, and this arena reads 5; a run with",
+    3: "made by a development version before 1.0, in format 3, and this arena reads 5; a run with",
+    6: "made by a later version, in format 6; this is .* and reads 5: update the arena; a run with",
+    -1: "format -1: not the number of a format, which is 5",
+    2**31 - 1: "format 2147483647: not the number of a format, which is 5",
 }
 
 
@@ -223,6 +309,7 @@ def test_a_database_of_another_program_is_refused(path: Path, application: int) 
 DAMAGES = {
     "DROP TABLE games": "not the tables of a run",
     "DROP TABLE evidence": "not the tables of a run",
+    "CREATE TABLE judged (arena, game, decisions)": "not the tables of a run",
     "CREATE VIEW more AS SELECT 1": "not the tables of a run",
     "CREATE TRIGGER more AFTER INSERT ON games BEGIN DELETE FROM games; END": "not the tables",
     "INSERT INTO run VALUES ('more', 'x', 0)": "a value of a wrong type at 'more'",

@@ -20,7 +20,8 @@ from arena.replays.mistakes import describe_decision
 from arena.runs import judge_games
 from arena.runs.lessons import Seen, teach
 from arena.store.csv_files import csv_writer
-from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
+from arena.store.database import NAME
+from arena.store.folder import ANALYSIS, STORE, check_names, make_place, part_of
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
@@ -49,15 +50,17 @@ def analyse_run(
     """Return the analysis of a run, and write its decisions to the folder, if there is one.
 
     Without a `choice` the first pairs of each pairing are judged, `games` games at most. Judged
-    games are kept in the folder at once. Raises InputError if nothing can be judged, and
+    games are kept in the run's store at once. Raises InputError if nothing can be judged, and
     Interrupted at Ctrl-C.
     """
     _check_numbers(asked, games)
     judge_games.check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
-    kept = folder and make_place(folder, JUDGED)
+    if folder:
+        check_names(folder, STORE)
     bots = choice.bots if choice else ()
     pupil = bots[0] if len(bots) == 1 else None
+    kept = folder and folder / NAME
     analysis = _analyse(tournament, found, kept, venue, asked, pupil, progress=progress)
     if folder and choice is None:
         _write(make_place(folder, ANALYSIS), analysis.decisions)

@@ -18,6 +18,7 @@ from arena.batch.judging import MISTAKES, Cured, name_mistake
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.replays.mistakes import DISPUTED
+from arena.runs.judge_games import describe_judge
 from bench.studies.lessons import WEAK, told
 from bots.apprentice import own_network
 from bots.champion import values_after
@@ -28,7 +29,7 @@ from tests.conftest import Arena, Once, run_here, start_command
 from tests.kit import count_judged, refused
 from tests.waiting import until
 
-FILE, KEPT = "details/analysis.csv", "details/analysis.sqlite"
+FILE = "details/analysis.csv"
 QUICK = ("--by", "greedy", "--worlds", "4", "--worst", "0", "--workers", "1")
 BY = "def bot(setup):\n    return {}\n"
 NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(
@@ -47,6 +48,12 @@ def play(folder: Path) -> None:
     (folder / "fails.py").write_text(FAILS)
 
 
+def forget(run: Path) -> None:
+    """Let a run be one of which no game was judged."""
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        database.execute("DROP TABLE judged")
+
+
 @pytest.fixture
 def folder(once: Once, tmp_path: Path) -> Path:
     """Return the folder of the test, with the runs."""
@@ -63,14 +70,14 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     assert arena(*words).returncode == 0
     alone = (folder / "run" / FILE).read_bytes()
     assert len(alone.splitlines()) > 150
-    assert count_judged(folder / "run" / KEPT) > 6  # and the worst, judged again
-    (folder / "run" / KEPT).unlink()
+    assert count_judged(folder / "run") > 6  # and the worst, judged again
+    forget(folder / "run")
     (folder / "run" / FILE).unlink()
     command = start_command(folder, *words, "--workers", "3")
-    until(lambda: command.poll() is not None or count_judged(folder / "run" / KEPT) > 2)
+    until(lambda: command.poll() is not None or count_judged(folder / "run") > 2)
     command.kill()
     command.communicate()
-    kept = count_judged(folder / "run" / KEPT)
+    kept = count_judged(folder / "run")
     assert kept > 2
     done = arena(*words, "--workers", "3")
     assert (done.returncode, done.stderr) == (0, "")
@@ -266,15 +273,31 @@ def test_what_cannot_be_is_one_line_and_status_2(
     assert not (folder / "other" / FILE).exists()
 
 
-def test_a_file_in_the_place_of_what_is_kept_is_left_alone(arena: Arena, folder: Path) -> None:
-    """A database of somebody else, and what is none."""
-    kept = folder / "run" / KEPT
-    with closing(sqlite3.connect(kept)) as database:
-        database.execute("CREATE TABLE mine (number)")
-    for content in (kept.read_bytes(), b"my notes" * 200):
-        kept.write_bytes(content)
-        assert KEPT in refused(arena("analyse", "run", *QUICK))
-        assert kept.read_bytes() == content
+@pytest.mark.slow
+def test_what_was_judged_is_part_of_the_run_and_changes_no_game_of_it(
+    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of its store has all of it, also for the viewer; the games are exported as before."""
+    words = ("analyse", "run", "--games", "2", "--worst", "0", "--workers", "1", "-q")
+    export = arena("export", "run").stdout
+    assert arena(*words).returncode == 0
+    assert count_judged(folder / "run") == 2
+    assert arena("export", "run").stdout == export
+    assert arena("verify", "run").returncode == 0
+    shutil.copytree(folder / "run", folder / "copy")
+    monkeypatch.setattr(LocalExecutor, "play", None)
+    assert arena(words[0], "copy", *words[2:]).returncode == 0
+    assert arena("view", "copy", "uniform/greedy/0/0", "-o", "page.html").returncode == 0
+    assert describe_judge() in (folder / "page.html").read_text()
+
+
+def test_a_store_that_is_a_link_is_not_written_through(arena: Arena, folder: Path) -> None:
+    store = folder / "run" / "run.sqlite"
+    store.rename(folder / "mine.sqlite")
+    store.symlink_to(folder / "mine.sqlite")
+    before = (folder / "mine.sqlite").read_bytes()
+    assert "a link, which is not followed" in refused(arena("analyse", "run", *QUICK))
+    assert (folder / "mine.sqlite").read_bytes() == before
 
 
 VALUES: list[tuple[Ranges, tuple[Any, ...]]] = [

@@ -16,10 +16,8 @@ import numpy as np
 from ppo import FEATURES, SEEN, learn, play
 
 from arena.batch.learner import Network, from_bytes, to_bytes
-from arena.batch.rival import BestResponse
 from arena.rl import ACTIONS
-from bots.apprentice import UNIT, WEIGHT, Apprentice, read
-from bots.champion import values_after
+from bots.apprentice import Apprentice, read
 from bots.timing import bot as timing
 from engine import play_game
 
@@ -39,21 +37,14 @@ def match(path, pairs):
     return points / pairs / 2
 
 
-def best_response(actor, rng):
-    """Return a rival that knows the network, as it is now, and answers it as well as it can."""
-    network = read(to_bytes(actor))
-    return BestResponse(network.scores_in, values_after, UNIT * WEIGHT, rng)
-
-
-def tell(games, began, figures, decisions, lost, options):
+def tell(games, began, figures, decisions, options):
     """Print a line of the log."""
     error, entropy = figures
-    answered = f"  to the best response {np.mean(lost):.3f}" if lost else ""
     print(
         f"{games:9,} games {time.perf_counter() - began:6.0f} s"
         f"  critic's error {error:.3f}  entropy {entropy:.2f}"
         f"  plies {(decisions[-1].seats >= 0).sum(axis=0).mean():.1f}"
-        f"  against timing {match(options.out, options.pairs):.3f}{answered}",
+        f"  against timing {match(options.out, options.pairs):.3f}",
         flush=True,
     )
 
@@ -65,7 +56,6 @@ def main():
     parser.add_argument("--together", type=int, default=1024, help="games between two lessons")
     parser.add_argument("--begin", type=Path, help="weights to go on with")
     parser.add_argument("--warm", type=int, default=0, help="lessons of the critic alone at first")
-    parser.add_argument("--rivals", type=int, default=0, help="games a lesson with a best response")
     parser.add_argument("--hidden", type=int, nargs="+", default=[256, 128], help="units")
     parser.add_argument("--rate", type=float, default=1e-3, help="of Adam; falls to a tenth")
     parser.add_argument("--entropy", type=float, default=0.02, help="its worth; falls to a tenth")
@@ -88,20 +78,13 @@ def main():
 def teach(actor, critic, rng, options):
     """Improve both networks, lesson by lesson, and keep the weights."""
     began = time.perf_counter()
-    lessons = -(-options.games // (options.together + options.rivals))
-    lost = []
+    lessons = -(-options.games // options.together)
     for lesson in range(lessons):
         decisions = play(actor, options.together, rng)
         figures = learn(actor, critic, decisions, rng, options, lesson / lessons)
-        if options.rivals:
-            answered = play(actor, options.rivals, rng, best_response(actor, rng))
-            lost.append((1 - answered.played.rewards.sum(axis=0).mean()) / 2)
-            learn(actor, critic, answered, rng, options, lesson / lessons)
         if lesson % (lessons // 40 + 1) == 0 or lesson == lessons - 1:
             options.out.write_bytes(to_bytes(actor))
-            games = (lesson + 1) * (options.together + options.rivals)
-            tell(games, began, figures, decisions, lost, options)
-            lost.clear()
+            tell((lesson + 1) * options.together, began, figures, decisions, options)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Forfeit
+from arena.replays.timeline import follow
 from arena.tournament.thinking import asked
-from engine import STANDARD, TAKE, EngineError, Record, Seat, State, outcome
-from engine.notation import parse_actions, parse_deal
+from engine import STANDARD, TAKE, EngineError, Record, Seat, outcome
+from engine.notation import parse_actions
 from engine.view import view
 
 _WIDTH = 80
@@ -85,20 +86,17 @@ def find_beliefs(
     """
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can be asked for chances")
-    state = State(parse_deal(record.deal, record.rules), record.rules)
     beliefs: list[list[float | None]] = [[] for _ in seats]
     try:
         with ExitStack() as stack:
             asking = [
                 stack.enter_context(asked(entry, seat, _LUCK, record.rules)) for seat in seats
             ]
-            for action in [*parse_actions(record.actions), None]:
+            for state in follow(record):
                 if not state.over:
                     for belief, seat, bot in zip(beliefs, seats, asking, strict=True):
                         own = bot.chance(view(state, seat))
                         belief.append(1 - own if seat and own is not None else own)
-                if action is not None:
-                    state.apply(state.checked(action))
     except Forfeit as forfeit:
         raise InputError(f"bot {entry.target!r}: {forfeit.fault.message}") from None
     if state.over:
@@ -182,14 +180,11 @@ def _search_end(record: Record, seat: Seat, belief: Chances) -> Chances:
     from arena.batch.last_round import expect_open
 
     found = [*belief]
-    state = State(parse_deal(record.deal, record.rules), record.rules)
-    for ply, action in enumerate([*parse_actions(record.actions), None]):
+    for ply, state in enumerate(follow(record)):
         share = share_of_search(record.rules.game_plies - ply)
         value = found[ply]
         if share and value is not None and not state.over:
             found[ply] = share * expect_open(view(state, seat)) + (1 - share) * value
-        if action is not None:
-            state.apply(state.checked(action))
     return found
 
 

@@ -7,7 +7,7 @@ seat; in that case it cannot contain what the seat did not know.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -86,11 +86,9 @@ def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
     found: dict[int, tuple[Thought, ...]] = {}
     if not isinstance(data, dict):
         return found
-    state = State(parse_deal(record.deal, record.rules), record.rules)
-    for ply, action in enumerate(parse_actions(record.actions)):
+    for state, ply in zip(follow(record), range(len(record.actions)), strict=False):
         if thoughts := _parse(data.get(str(ply)), state, state.to_act):
             found[ply] = thoughts
-        state.apply(state.checked(action))
     return found
 
 
@@ -131,10 +129,9 @@ def make_timeline(
     and the other seat's thoughts and decisions, which are left out. Raises EngineError for a bad
     record.
     """
-    positions = _follow(record)
-    last = positions[-1]
     seats: Sequence[Seat] = (0, 1) if seat is None else (seat,)
-    frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
+    frames = make_frames([tuple(view(state, one) for one in seats) for state in follow(record)])
+    last = record.replay()
     _add_chances(frames, chances, (beliefs if seat is None else None) or (), off)
     acting = {ply: frame for ply, frame in enumerate(frames) if frame["turn"] in seats}
     _add_decisions(acting, record, thoughts or {}, judged or ())
@@ -223,14 +220,16 @@ def _range(
     return [round(max(0.0, chance - far), _DIGITS), round(min(1.0, chance + far), _DIGITS)]
 
 
-def _follow(record: Record) -> list[State]:
-    """Return every position of a game; raises EngineError for a bad record."""
+def follow(record: Record) -> Iterator[State]:
+    """Yield the position before each action of a game, and the last one; it is one State.
+
+    Raises EngineError for a bad record, after the positions before the mistake.
+    """
     state = State(parse_deal(record.deal, record.rules), record.rules)
-    positions = [state.copy()]
+    yield state
     for action in parse_actions(record.actions):
         state.apply(state.checked(action))
-        positions.append(state.copy())
-    return positions
+        yield state
 
 
 def make_frames(looks: Sequence[Looks]) -> list[dict[str, Any]]:

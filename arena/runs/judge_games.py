@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import islice
@@ -273,36 +273,27 @@ class _Judging(Plan):
         return chunk._replace(question=Question(games, self.judge.worlds, self.judge.seed))
 
 
-def describe_judge(by: str = keys.JUDGE, worlds: int = keys.WORLDS) -> str:
+def describe_judge(worlds: int = keys.WORLDS) -> str:
     """Return the judge and its number of worlds, as text for a timeline.
 
     >>> describe_judge()
     'apprentice, 8 worlds'
     """
-    return f"{by}, {counted(worlds, 'world')}"
+    return f"{keys.JUDGE}, {counted(worlds, 'world')}"
 
 
-def review_record(
-    record: Record,
-    *,
-    name: str = "",
-    by: str = keys.JUDGE,
-    worlds: int = keys.WORLDS,
-    seed: int = 0,
-    plies: Collection[int] | None = None,
-) -> list[Judged]:
+def review_record(record: Record, name: str = "", worlds: int = keys.WORLDS) -> list[Judged]:
     """Return the decisions of a game, judged as `arena analyse` does, in the order of the plies.
 
-    Forced decisions are left out; with `plies`, only decisions at these plies are judged. With the
-    `name` of a game, its numbers are equal to those of `arena analyse`. The decisions that lost 10
-    points or more, at most four of a seat, get the numbers of a second judge, and `first` is set.
-    The game may be unfinished: then its decisions so far are judged. The numbers of a decision
-    depend only on what its seat knew. The function can be called in any thread. Raises InputError
-    for other rules than the published ones, an invalid record, and a bot that cannot judge.
+    Forced decisions are left out. With the `name` of a game, its numbers are equal to those of
+    `arena analyse`. The decisions that lost 10 points or more, at most four of a seat, get the
+    numbers of a second judge, and `first` is set. The game may be unfinished: then its decisions so
+    far are judged. The numbers of a decision depend only on what its seat knew. The function can be
+    called in any thread. Raises InputError for other rules than the published ones, an invalid
+    record, and an unsuitable number of worlds.
 
     >>> import arena
-    >>> record = arena.play("greedy", "uniform", seed=7).record
-    >>> judged = review_record(record, plies=range(12))
+    >>> judged = review_record(arena.play("greedy", "uniform", seed=7).record, worlds=4)
     >>> [one.ply for one in judged][:3]
     [0, 1, 2]
     """
@@ -311,16 +302,9 @@ def review_record(
         record.replay()
     except EngineError as error:
         raise InputError(f"a record that cannot be played: {error}") from None
-    judge = find_judge(by, worlds, seed)
-    wanted = (
-        None if plies is None else tuple(ply for ply in range(len(record.actions)) if ply in plies)
-    )
-    game = Recorded(name, record.deal, record.actions, wanted)
-    try:
-        (found,) = _judge_here(judge, [game])
-    except InputError as error:
-        raise InputError(f"bot {judge.entry.target!r}: {error}") from None
-    return found if by == keys.SECOND else _review(game, found, seed)
+    game = Recorded(name, record.deal, record.actions)
+    (found,) = _judge_here(find_judge(keys.JUDGE, worlds, 0), [game])
+    return _review(game, found)
 
 
 def find_review(folder: Path, fixture: Fixture, game: Game) -> list[Judged]:
@@ -342,7 +326,7 @@ def find_review(folder: Path, fixture: Fixture, game: Game) -> list[Judged]:
         some = [(record_of(*one), one[1].seats) for one in ended]
     models = fit_models(*zip(*some, strict=True))
     modelled = recorded._replace(models=[models[label] for label in game.seats])
-    return _review(modelled, known[key], 0)
+    return _review(modelled, known[key])
 
 
 def record_of(fixture: Fixture, game: Game) -> Recorded:
@@ -350,9 +334,9 @@ def record_of(fixture: Fixture, game: Game) -> Recorded:
     return Recorded(fixture.name, game.record.deal, game.record.actions)
 
 
-def _review(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:
+def _review(game: Recorded, found: list[Judged]) -> list[Judged]:
     """Return decisions in which the costliest of each seat have the numbers of the second judge."""
-    (again,) = judge_again([game], [found], _MOST_AGAIN, _seat_of_blunder, _judge_here, seed)
+    (again,) = judge_again([game], [found], _MOST_AGAIN, _seat_of_blunder, _judge_here, 0)
     second = {one.ply: one for one in again}
     return [second.get(one.ply, one) for one in found]
 

@@ -63,10 +63,9 @@ def _of(game: str) -> str:
 
 
 GAMES: Final = f"""
-SELECT pair, seat, {_of("games")}, plies, actions FROM games
-WHERE pairing = ?1 AND pair >= ?2 AND pair < ?3
+SELECT pair, seat, {_of("games")}, plies, actions FROM games WHERE pairing = ?
 """
-"""The games of pairing ?1 from pair ?2 up to ?3."""
+"""The games of a pairing."""
 
 
 PAIRS: Final = f"""

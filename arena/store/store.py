@@ -104,7 +104,6 @@ WHERE fault NOT IN ('', ?) AND (pairing, pair, seat) IN (
     SELECT one.pairing, one.pair, one.seat FROM {_ONE_CHOSEN} WHERE one.fault <> ''
 )
 """
-_ALL = 1 << 62  # pairs
 _SET_MANIFEST = "INSERT OR REPLACE INTO run VALUES (?1, ?2, checksum(?1, ?2))"
 
 
@@ -280,11 +279,11 @@ class Store:
         counts = dict(self._rows(counting.DIFFERENCES, new, old, first, end))
         return tuple(int(counts.get(halves, 0)) for halves in range(-4, 5))
 
-    def read_pairs(self, pairing: int, first: int = 0, end: int = _ALL) -> PairGames:
-        """Return the games of a pairing's pairs from `first` up to `end`, pair by pair."""
+    def read_pairs(self, pairing: int) -> PairGames:
+        """Return the games of a pairing, pair by pair."""
         from arena.store import counting
 
-        return counting.PairGames.of(self._rows(counting.GAMES, pairing, first, end))
+        return counting.PairGames.of(self._rows(counting.GAMES, pairing))
 
     def finished(self, ranges: Iterable[PairRange]) -> defaultdict[int, list[range]]:
         """Return which pairs of these ranges are finished, as ranges in order, by pairing."""

@@ -116,7 +116,7 @@ def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: S
                 str(ply): [{"action": char, "value": 0.5}] for ply, char in enumerate(one.actions)
             }
             line = one.to_json(bots=["ann", "bob"], thoughts=said).encode()
-            judged = review_record(one, worlds=4, plies=range(0, 48, 5))
+            judged = review_record(Record(one.deal, one.actions[:12]), worlds=4)
             more = {"judged": judged, "judge": describe_judge(worlds=4)}
             pages.append(render_replay(line_timeline(line, seat=seat, by=CHAMPION, **more)))
         assert pages[0] == pages[1]

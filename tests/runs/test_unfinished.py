@@ -12,7 +12,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
@@ -255,10 +254,6 @@ def tires(tmp_path: Path) -> Path:
     """Return the file of a bot that fails now and then."""
     body = "assert self.rng.random() < 0.98\nreturn view.legal[0]"
     return write(tmp_path, "tires", body, "self.rng = setup.rng")
-
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_what_needs_an_extra_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:

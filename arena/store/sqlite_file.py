@@ -92,8 +92,6 @@ class SqliteFile:
 
     path: Path | None
     connection: sqlite3.Connection
-    faults: tuple[type[Exception], ...] = (sqlite3.Error, UnicodeDecodeError)
-    """The errors of a damaged file; a message of SQLite quotes bytes."""
 
     def open(
         self, application: int, number: int, schema: str, foreign: str, advice: str = ""
@@ -175,7 +173,7 @@ class SqliteFile:
         """
         try:
             yield
-        except self.faults as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a message of SQLite quotes bytes
             code = getattr(error, "sqlite_errorcode", 0)
             is_damage = code & 0xFF not in _OF_MACHINE or code == sqlite3.SQLITE_IOERR_SHORT_READ
             end = advice if is_damage else _find_full_disk(self.path)

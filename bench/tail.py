@@ -74,9 +74,9 @@ def repeat(folder: Path, games: int) -> None:
     for pairing in range(len(whole.pairings)):
         for first in range(played.pairs, whole.pairs, played.pairs):
             values = first, pairing, played.pairs, whole.pairs
-            store._connection.execute(_REPEAT, values)
+            store.connection.execute(_REPEAT, values)
         store.commit()
-    renew_all(store._connection)
+    renew_all(store.connection)
     store.commit()
     store.close()
 

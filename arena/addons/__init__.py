@@ -1,12 +1,12 @@
-"""What some users want beside the core: each add-on is a folder here, and an entry of ADDONS.
+"""What some users want beside the core: each add-on is a folder here.
 
 The core imports no add-on, and no add-on imports another one. The core finds what they bring in
-this table, by name: commands, names of the library, and functions that it calls on request.
+these tables, by name: commands, names of the library, and functions that it calls on request. Each
+is at a place, "module:attribute".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -24,100 +24,49 @@ class Command(NamedTuple):
     library: str = ""
 
 
-class Addon(NamedTuple):
-    """What an add-on brings, by name, each as "module:attribute" below its folder.
+def read_commands(package: str, text: str) -> dict[str, Command]:
+    """Return the commands of a package from a table: name, place in it, line, extra, library."""
+    rows = ([*map(str.strip, line.split("|"))] for line in text.strip().splitlines())
+    return {name: Command(f"{package}.{place}", *more) for name, place, *more in rows}
 
-    `verbs` are names of `import arena`; `hooks` are called by the core.
+
+COMMANDS: Final = read_commands(
+    "arena.addons",
     """
-
-    commands: Mapping[str, Command] = {}
-    verbs: Mapping[str, str] = {}
-    hooks: Mapping[str, str] = {}
-
-
-ADDONS: Final = {
-    "cluster": Addon(hooks={"open_pool": "pool:open_pool"}),
-    "league": Addon(
-        {
-            "league": Command(
-                "league_commands:league",
-                "Run a league: bots join at any time, play rounds, and are rated",
-            )
-        },
-        hooks={"write_pages": "league_site:write_pages"},
-    ),
-    "learn": Addon(
-        {
-            "probe": Command(
-                "probe_commands:probe",
-                "Say how much BOT loses at least, to an opponent that knows it",
-            )
-        },
-        {"probe": "probe_bot:probe"},
-    ),
-    "programs": Addon(hooks={"build": "build:build"}),
-    "remote": Addon(
-        {
-            "serve-bot": Command(
-                "serve_command:serve_bot",
-                "Serve a bot over HTTP, for arenas on this machine or on others",
-                "remote",
-                "uvicorn",
-            )
-        },
-        hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "remote_bot:find_bot"},
-    ),
-    "rl": Addon(hooks={"small_games": "exact:small_games"}),
-    "studies": Addon(
-        {
-            "ablate": Command(
-                "study_commands:ablate", "Measure what a change of the rules changes in the games"
-            ),
-            "analyse": Command(
-                "study_commands:analyse",
-                "Estimate what each decision was worth, and what bots gave away",
-            ),
-            "tune": Command(
-                "study_commands:tune", "Find good parameters of BOT by games on common deals"
-            ),
-        },
-        {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
-        {"ablate": "ablation:ablate", "analyse_run": "analysis:analyse_run"},
-    ),
-    "table": Addon(
-        {
-            "human": Command(
-                "table_commands:human", "Play games against BOT yourself, in this terminal"
-            ),
-            "table": Command(
-                "table_commands:table",
-                "Play against bots, or watch two of them, in a browser",
-                "table",
-                "starlette",
-            ),
-        }
-    ),
-}
-
-COMMANDS: Final = {
-    name: command._replace(place=f"arena.addons.{addon}.{command.place}")
-    for addon, brings in ADDONS.items()
-    for name, command in brings.commands.items()
-}
-"""All commands of add-ons, with whole places."""
+    ablate | studies.study_commands:ablate | Measure what a change of the rules changes in the games
+    analyse | studies.study_commands:analyse | \
+        Estimate what each decision was worth, and what bots gave away
+    human | table.table_commands:human | Play games against BOT yourself, in this terminal
+    league | league.league_commands:league | \
+        Run a league: bots join at any time, play rounds, and are rated
+    probe | learn.probe_commands:probe | \
+        Say how much BOT loses at least, to an opponent that knows it
+    serve-bot | remote.serve_command:serve_bot | \
+        Serve a bot over HTTP, for arenas on this machine or on others | remote | uvicorn
+    table | table.table_commands:table | \
+        Play against bots, or watch two of them, in a browser | table | starlette
+    tune | studies.study_commands:tune | Find good parameters of BOT by games on common deals
+    """,
+)
+"""The commands of add-ons."""
 
 VERBS: Final = {
-    name: f"arena.addons.{addon}.{place}"
-    for addon, brings in ADDONS.items()
-    for name, place in brings.verbs.items()
+    "Tuning": "arena.addons.studies.tuning:Tuning",
+    "probe": "arena.addons.learn.probe_bot:probe",
+    "tune": "arena.addons.studies.tuning:tune",
 }
-"""All names that add-ons bring to the library, with whole places."""
+"""The names that add-ons bring to the library."""
 
-_HOOKS: Final = {
-    name: f"arena.addons.{addon}.{place}"
-    for addon, brings in ADDONS.items()
-    for name, place in brings.hooks.items()
+HOOKS: Final = {
+    "RemoteBot": "arena.addons.remote.remote_bot:RemoteBot",
+    "analyse_run": "arena.addons.studies.analysis:analyse_run",
+    "build": "arena.addons.programs.build:build",
+    "find_bot": "arena.addons.remote.remote_bot:find_bot",
+    "open_pool": "arena.addons.cluster.pool:open_pool",
+    "small_games": "arena.addons.rl.exact:small_games",
+    "write_pages": "arena.addons.league.league_site:write_pages",
 }
+"""The functions that the core calls on request."""
 
 
 def find(place: str) -> Any:
@@ -128,4 +77,4 @@ def find(place: str) -> Any:
 
 def hook(name: str) -> Any:
     """Import the function that an add-on has for the core, by its name."""
-    return find(_HOOKS[name])
+    return find(HOOKS[name])

@@ -30,41 +30,29 @@ _FAULT = (
 
 _FULL: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
-CORE: Final = {
-    "run": Command("play:run", "Play the tournament of a CONFIG file, and write its results"),
-    "play": Command("play:play", "Play bots against each other without a config"),
-    "compare": Command(
-        "play:compare", "Say whether NEW is stronger than OLD, with as few games as needed"
-    ),
-    "rate": Command(
-        "look:rate", "Rate bots by the games of several runs, or games played elsewhere"
-    ),
-    "report": Command("look:report", "Write the report of a RUN again, or compare runs"),
-    "verify": Command("look:verify", "Check the folder of a finished RUN: every game, every file"),
-    "show": Command("records:show", "Print the result of a run, or a game ply by ply"),
-    "game": Command("records:game", "Play one game of a run again, and print its record"),
-    "new": Command("writing:new", "Write NAME.py, a complete bot, and test_NAME.py, its test"),
-    "check": Command(
-        "writing:check", "Check each item of the contract for BOT, and estimate its rating"
-    ),
-    "bots": Command("look:bots", "List the bots available by name: in bots/, and from packages"),
-    "doctor": Command(
-        "look:doctor", "Report what this machine offers to a run, and what to install"
-    ),
-    "docs": Command("look:docs", "Open the documentation in a browser; it needs no network"),
-    "export": Command("records:export", "Write all games of a RUN as JSON, one line per game"),
-    "plan": Command("play:plan", "Say before a run how many pairs of games separate the bots"),
-    "replay": Command(
-        "records:replay", "Check the game records of FILE, one a line; - is standard input"
-    ),
-    "view": Command("look:view", "Write the replay of a game as one HTML page that opens offline"),
-}
-"""The commands of the core, with their places in this room."""
-
-COMMANDS: Final = {
-    name: command._replace(place=f"arena.cli.{command.place}") for name, command in CORE.items()
-} | addons.COMMANDS
-"""All commands, with whole places."""
+COMMANDS: Final = addons.COMMANDS | addons.read_commands(
+    "arena.cli",
+    """
+    run | play:run | Play the tournament of a CONFIG file, and write its results
+    play | play:play | Play bots against each other without a config
+    compare | play:compare | Say whether NEW is stronger than OLD, with as few games as needed
+    rate | look:rate | Rate bots by the games of several runs, or games played elsewhere
+    report | look:report | Write the report of a RUN again, or compare runs
+    verify | look:verify | Check the folder of a finished RUN: every game, every file
+    show | records:show | Print the result of a run, or a game ply by ply
+    game | records:game | Play one game of a run again, and print its record
+    new | writing:new | Write NAME.py, a complete bot, and test_NAME.py, its test
+    check | writing:check | Check each item of the contract for BOT, and estimate its rating
+    bots | look:bots | List the bots available by name: in bots/, and from packages
+    doctor | look:doctor | Report what this machine offers to a run, and what to install
+    docs | look:docs | Open the documentation in a browser; it needs no network
+    export | records:export | Write all games of a RUN as JSON, one line per game
+    plan | play:plan | Say before a run how many pairs of games separate the bots
+    replay | records:replay | Check the game records of FILE, one a line; - is standard input
+    view | look:view | Write the replay of a game as one HTML page that opens offline
+    """,
+)
+"""All commands."""
 
 FIRST: Final = (
     *("run", "play", "compare", "rate", "report", "verify", "show", "game"),

@@ -13,21 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import addons
+from arena.cli import options as cli
 from arena.cli import picking
-from arena.cli.options import (
-    ON_THIS_MACHINE,
-    PATH,
-    SEAT,
-    Whole,
-    json_option,
-    key_option,
-    names_option,
-    print_json,
-    say,
-    terminal_room,
-    tolerate_any_terminal,
-    venue_options,
-)
 from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError, arena_command, escape
 from arena.store.folder import LEAGUE
@@ -35,12 +22,12 @@ from arena.store.folder import LEAGUE
 if TYPE_CHECKING:
     from arena.tournament.config_keys import Naming
 
-_SAMPLE = Whole(0, sys.maxsize)
+_SAMPLE = cli.Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
 
 
 @click.command()
-@json_option
+@cli.json_option
 def bots(as_json: bool) -> None:
     """List the bots available by name: in bots/, and from packages.
 
@@ -54,17 +41,17 @@ def bots(as_json: bool) -> None:
 
     known = catalogue()
     if as_json:
-        print_json({"bots": [bot._asdict() for bot in known]})
+        cli.print_json({"bots": [bot._asdict() for bot in known]})
         return
     width = max([len(bot.name) for bot in known], default=0)
     for bot in known:
         origin = f" [{bot.package}]" if bot.package else ""
-        say(f"{bot.name:<{width}}  {bot.description}{origin}")
+        cli.say(f"{bot.name:<{width}}  {bot.description}{origin}")
 
 
 @click.command()
 @click.argument("bot", required=False)
-@json_option
+@cli.json_option
 def doctor(bot: str | None, as_json: bool) -> None:
     """Report what this machine offers to a run, and what to install.
 
@@ -77,16 +64,16 @@ def doctor(bot: str | None, as_json: bool) -> None:
     """
     from arena.cli.doctor import examine, examine_bot, format_findings
 
-    tolerate_any_terminal()
+    cli.tolerate_any_terminal()
     findings = []
     for finding in examine_bot(bot) if bot else examine():
         findings.append(finding)
         if not as_json:
-            say("\n".join(format_findings([finding])))
+            cli.say("\n".join(format_findings([finding])))
     needed = [finding for finding in findings if finding.what != "bubblewrap"]  # for the jail
     ok = all(finding.ok is not False for finding in needed)
     if as_json:
-        print_json({"ok": ok, "findings": [finding._asdict() for finding in findings]})
+        cli.print_json({"ok": ok, "findings": [finding._asdict() for finding in findings]})
     sys.exit(0 if ok else 1)
 
 
@@ -104,12 +91,12 @@ def docs(page: str | None, only_path: bool) -> None:
       arena docs --path
     """
     place = _find_page(page)
-    say(str(place))
+    cli.say(str(place))
     if place.suffix == ".md":
-        say("as text: `make docs` builds the site", err=True)
+        cli.say("as text: `make docs` builds the site", err=True)
         return
     if not only_path and not _open_in_browser(place):
-        say("no browser was found here; open this file in one", err=True)
+        cli.say("no browser was found here; open this file in one", err=True)
 
 
 def _find_page(name: str | None) -> Path:
@@ -145,16 +132,12 @@ def _open_in_browser(page: Path) -> bool:
 
 
 @click.command()
-@click.argument("run", type=PATH, metavar="RUN|FILE")
-@click.option(
-    "--sample",
-    type=_SAMPLE,
-    default=20,
-    show_default=True,
-    help="Of a run: games of each pairing that the bots play again.",
+@click.argument("run", type=cli.PATH, metavar="RUN|FILE")
+@cli.default_option(
+    "--sample", _SAMPLE, 20, "Of a run: games of each pairing that the bots play again."
 )
-@venue_options(*ON_THIS_MACHINE)
-@json_option
+@cli.venue_options(*cli.ON_THIS_MACHINE)
+@cli.json_option
 def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
@@ -173,14 +156,14 @@ def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
         for line in _verify(run, sample, options):
             lines.append(line)
             if not as_json:
-                say(line)
+                cli.say(line)
     except ArenaError as error:
         if isinstance(error, InputError) or not as_json:
             raise
         difference = str(error)
     if as_json:
         ok = difference is None
-        print_json({"run": str(run), "ok": ok, "checked": lines, "difference": difference})
+        cli.print_json({"run": str(run), "ok": ok, "checked": lines, "difference": difference})
         sys.exit(0 if ok else 1)
 
 
@@ -199,11 +182,11 @@ def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN|FILE [RUN ...]")
+@click.argument("runs", nargs=-1, required=True, type=cli.PATH, metavar="RUN|FILE [RUN ...]")
 @click.option(
     "--out",
     "-o",
-    type=PATH,
+    type=cli.PATH,
     metavar="FILE.html",
     help="File to write; FILE.md goes beside it.  [default: report.html in the folder of RUN; "
     "beside a FILE; for several: results/report-RUN-RUN.html]",
@@ -226,7 +209,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     from arena.replays.html_page import check_place
 
     if out is None and len(runs) == 1 and (runs[0] / LEAGUE).is_file():
-        say(f"report in {addons.hook('write_pages')(runs[0])}")
+        cli.say(f"report in {addons.hook('write_pages')(runs[0])}")
         return
     _check_different(runs)
     file = out or _choose_place(runs)
@@ -242,7 +225,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
         made = first.report(*others)
     for place in places:
         made.save(place)
-    say(f"report in {' and '.join(map(str, places))}")
+    cli.say(f"report in {' and '.join(map(str, places))}")
 
 
 def _find_records(runs: Sequence[Path]) -> Sequence[Path]:
@@ -275,10 +258,10 @@ def _choose_place(runs: Sequence[Path]) -> Path:
 
 
 @click.command()
-@click.argument("places", nargs=-1, required=True, type=PATH, metavar="RUN|FILE ...")
-@key_option("anchor", "none, the mean is 1500", multiple=True)
+@click.argument("places", nargs=-1, required=True, type=cli.PATH, metavar="RUN|FILE ...")
+@cli.key_option("anchor", "none, the mean is 1500", multiple=True)
 @click.option(
-    "--out", "-o", type=PATH, help="Folder for the tables and the report.  [default: none]"
+    "--out", "-o", type=cli.PATH, help="Folder for the tables and the report.  [default: none]"
 )
 def rate(places: Sequence[Path], anchor: Sequence[str], out: Path | None) -> None:
     """Rate bots by the games of several runs, or games played elsewhere.
@@ -298,22 +281,24 @@ def rate(places: Sequence[Path], anchor: Sequence[str], out: Path | None) -> Non
     rated = arena.rate(*places, anchor=anchor)
     if out:
         rated.save(out)
-    say(format(rated, str(terminal_room() or "")))
-    say(*(f"note: {note}" for note in rated.notes), err=True)
+    cli.say(format(rated, str(cli.terminal_room() or "")))
+    cli.say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
-        say(describe_folder(out))
+        cli.say(describe_folder(out))
 
 
 _LONGEST_NAME = 80  # characters of a file's name
 
 
 @click.command()
-@click.argument("target", type=PATH, metavar="RUN|FILE")
+@click.argument("target", type=cli.PATH, metavar="RUN|FILE")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
-@click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
-@click.option("--seat", type=SEAT, help="Only what this seat knew.  [default: everything]")
-@click.option("--out", "-o", type=PATH, help="The page.  [default: named after the game]")
-@names_option
+@click.option(
+    "--line", type=cli.Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]"
+)
+@click.option("--seat", type=cli.SEAT, help="Only what this seat knew.  [default: everything]")
+@click.option("--out", "-o", type=cli.PATH, help="The page.  [default: named after the game]")
+@cli.names_option
 def view(
     target: Path,
     bots: Sequence[str],
@@ -347,7 +332,7 @@ def view(
         timeline = _make_timeline_of_line(target, line or 1, seat)
     out = out or Path(_make_file_name(name, seat))
     _write_page(out, render_replay(timeline, names))
-    say(f"the replay is in {out}")
+    cli.say(f"the replay is in {out}")
 
 
 def _make_timeline_of_run(path: Path, picked: picking.Picked, seat: int | None) -> dict[str, Any]:

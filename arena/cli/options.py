@@ -105,6 +105,8 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
 
+_Command = Callable[..., Any]
+
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
 )
@@ -116,15 +118,20 @@ NO_REPEAT: Final = click.option(
 QUIET: Final = click.option(
     "--quiet", "-q", is_flag=True, help="Show only errors, a verdict, and a table that no file has."
 )
+
+
+def default_option(
+    name: str, form: Any, default: Any, text: str, **more: Any
+) -> Callable[[_Command], _Command]:
+    """Return an option whose default is said at the end of its help."""
+    return click.option(name, type=form, default=default, show_default=True, help=text, **more)
+
+
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document."
 )
-names_option: Final = click.option(
-    "--names",
-    type=NAMES,
-    default="english",
-    show_default=True,
-    help="What the cards are called; deck is a standard deck of 52.",
+names_option: Final = default_option(
+    "--names", NAMES, "english", "What the cards are called; deck is a standard deck of 52."
 )
 
 SCHEDULER: Final = click.option(
@@ -142,7 +149,6 @@ MORE_BOTS: Final = click.option(
     "--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable."
 )
 
-_Command = Callable[..., Any]
 _T = TypeVar("_T")
 
 

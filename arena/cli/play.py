@@ -9,39 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import (
-    AGAINST,
-    ANCHOR,
-    MORE_BOTS,
-    NO_REPEAT,
-    PAIRS,
-    PATH,
-    REPLACE,
-    Command,
-    add_config_options,
-    add_run_options,
-    json_option,
-    key_option,
-    print_found,
-    print_json,
-    refuse_options,
-    say,
-    terminal_room,
-    with_options,
-)
-from arena.cli.starting import (
-    count_games,
-    describe_folder,
-    make_playing,
-    prepare,
-    print_report,
-    read_tournament,
-    stoppable,
-)
+from arena.cli import options as cli
+from arena.cli import starting
 from arena.errors import arena_command, naming, wrapped
 from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
+    from arena.differences.comparison import SprtResult
     from arena.runs.run import Outcome, Playing
     from arena.tournament.tournament import Tournament
 
@@ -53,18 +27,18 @@ _NOT_OF_A_MANIFEST = (
 )
 
 
-@click.command(cls=Command)
-@click.argument("config", type=PATH)
-@key_option("pairs", "the config's")
-@MORE_BOTS
-@AGAINST
-@ANCHOR
-@key_option("until", "the config's")
-@key_option("max_pairs", "the config's, or 100 times --pairs")
-@key_option("deals", "the config's, or random ones")
-@REPLACE
-@NO_REPEAT
-@add_config_options("results/NAME")
+@click.command(cls=cli.Command)
+@click.argument("config", type=cli.PATH)
+@cli.key_option("pairs", "the config's")
+@cli.MORE_BOTS
+@cli.AGAINST
+@cli.ANCHOR
+@cli.key_option("until", "the config's")
+@cli.key_option("max_pairs", "the config's, or 100 times --pairs")
+@cli.key_option("deals", "the config's, or random ones")
+@cli.REPLACE
+@cli.NO_REPEAT
+@cli.add_config_options("results/NAME")
 def run(config: Path, **options: Any) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
@@ -83,27 +57,26 @@ def run(config: Path, **options: Any) -> None:
 
     path = find_config(config)
     if manifest := find_manifest(path):
-        how = make_playing(options)
-        refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
+        how = starting.make_playing(options)
+        cli.refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
         with naming(path):
             tournament = play_as(manifest)
         config = path
     else:
-        tournament, how = read_tournament(config, path, options)
+        tournament, how = starting.read_tournament(config, path, options)
     how = replace(how, out=how.out or Path("results") / tournament.name)
-    play_it = play_comparison if tournament.comparison else _play
-    play_it(tournament, how, options, config)
+    _play(tournament, how, options, config)
 
 
-@click.command(cls=Command)
+@click.command(cls=cli.Command)
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
-@key_option("pairs", "100")
-@AGAINST
-@key_option("deals", "random ones")
-@ANCHOR
-@REPLACE
-@NO_REPEAT
-@add_run_options("none, nothing is written")
+@cli.key_option("pairs", "100")
+@cli.AGAINST
+@cli.key_option("deals", "random ones")
+@cli.ANCHOR
+@cli.REPLACE
+@cli.NO_REPEAT
+@cli.add_run_options("none, nothing is written")
 def play(bots: Sequence[str], **options: Any) -> None:
     """Play bots against each other without a config.
 
@@ -116,8 +89,8 @@ def play(bots: Sequence[str], **options: Any) -> None:
     from arena.runs.rerun import keep_deals
     from arena.tournament.config import Config, make_tournament
 
-    how = make_playing(options)
-    settings = with_options(Config([], _PAIRS, name="play"), options)
+    how = starting.make_playing(options)
+    settings = cli.with_options(Config([], _PAIRS, name="play"), options)
     settings = keep_deals(settings, how.kept)
     tournament = make_tournament(settings, bots, options["against"], options["lane"])
     _play(tournament, how, options)
@@ -126,24 +99,27 @@ def play(bots: Sequence[str], **options: Any) -> None:
 def _play(
     tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
 ) -> None:
-    """Play a tournament, and print its result; `place` is the config that it comes from."""
-    quiet, as_json = options["quiet"], options["as_json"]
-    how, problems = prepare(tournament, how, options, place)
-    with stoppable(how.out):
+    """Play a tournament or a comparison, and print its result; `place` is its config."""
+    how, problems = starting.prepare(tournament, how, options, place)
+    with starting.stoppable(how.out):
         outcome = how.play(tournament)
-    if as_json:
-        print_json(outcome.document(tournament.name, how.out, problems))
+    quiet, found = options["quiet"], outcome.comparison
+    if found and options["as_json"]:
+        played = {"folder": str(how.out), "played": outcome.played, "kept": outcome.kept}
+        cli.print_json(found.document() | played | {"warnings": [*problems]})
+    elif found and how.out:
+        _print_comparison(found, outcome, how.out, quiet=quiet)
+    elif options["as_json"]:
+        cli.print_json(outcome.document(tournament.name, how.out, problems))
     else:
-        print_report(outcome, tournament, how.out, quiet=quiet)
+        starting.print_report(outcome, tournament, how.out, quiet=quiet)
 
 
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @click.option("--gap", type=float, required=True, metavar="ELO", help="Gap between neighbours.")
-@click.option(
-    "--power", type=float, default=keys.POWER, show_default=True, help="The chance to find the gap."
-)
-@json_option
+@cli.default_option("--power", float, keys.POWER, "The chance to find the gap.")
+@cli.json_option
 def plan(bots: Sequence[str], gap: float, power: float, *, as_json: bool) -> None:
     """Say before a run how many pairs of games separate the bots.
 
@@ -157,7 +133,7 @@ def plan(bots: Sequence[str], gap: float, power: float, *, as_json: bool) -> Non
     import arena
 
     found = arena.plan(_read_bots(bots), gap=gap, power=power)
-    print_found(found._asdict(), [str(found)], as_json=as_json)
+    cli.print_found(found._asdict(), [str(found)], as_json=as_json)
 
 
 def _read_bots(bots: Sequence[str]) -> Sequence[str] | int:
@@ -166,40 +142,20 @@ def _read_bots(bots: Sequence[str]) -> Sequence[str] | int:
     return int(bots[0]) if is_number else bots
 
 
-@click.command(cls=Command)
+@click.command(cls=cli.Command)
 @click.argument("new")
 @click.argument("old")
-@AGAINST
-@click.option(
-    "--elo0", type=float, default=keys.ELO0, show_default=True, help="Elo difference under H0."
+@cli.AGAINST
+@cli.default_option("--elo0", float, keys.ELO0, "Elo difference under H0.")
+@cli.default_option("--elo1", float, keys.ELO1, "Elo difference under H1.")
+@cli.default_option("--alpha", float, keys.ERROR_RATE, "Wrong verdicts under H0, at most.")
+@cli.default_option("--beta", float, keys.ERROR_RATE, "Wrong verdicts under H1, at most.")
+@cli.default_option(
+    "--max-pairs", cli.PAIRS, keys.COMPARED_PAIRS, "Stop, undecided, after this many pairs."
 )
-@click.option(
-    "--elo1", type=float, default=keys.ELO1, show_default=True, help="Elo difference under H1."
-)
-@click.option(
-    "--alpha",
-    type=float,
-    default=keys.ERROR_RATE,
-    show_default=True,
-    help="Wrong verdicts under H0, at most.",
-)
-@click.option(
-    "--beta",
-    type=float,
-    default=keys.ERROR_RATE,
-    show_default=True,
-    help="Wrong verdicts under H1, at most.",
-)
-@click.option(
-    "--max-pairs",
-    type=PAIRS,
-    default=keys.COMPARED_PAIRS,
-    show_default=True,
-    help="Stop, undecided, after this many pairs.",
-)
-@REPLACE
-@NO_REPEAT
-@add_run_options("results/compare-NEW-OLD")
+@cli.REPLACE
+@cli.NO_REPEAT
+@cli.add_run_options("results/compare-NEW-OLD")
 def compare(
     new: str,
     old: str,
@@ -225,49 +181,30 @@ def compare(
     from arena.tournament.sprt_rounds import as_comparison
     from arena.tournament.stop import make_sprt
 
-    how = make_playing(options)
+    how = starting.make_playing(options)
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
-    settings = with_options(Config([], max_pairs, name="compare"), options)
+    settings = cli.with_options(Config([], max_pairs, name="compare"), options)
     bots = (new, old), options["against"], options["lane"]
     tournament = as_comparison(make_tournament(settings, *bots), stop)
     how = replace(how, out=how.out or Path("results") / tournament.name)
-    play_comparison(tournament, how, options)
+    _play(tournament, how, options)
 
 
-def play_comparison(
-    tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
-) -> None:
-    """Play a comparison, which is from this place, and print its result."""
-    how, problems = prepare(tournament, how, options, place)
-    with stoppable(how.out):
-        outcome = how.play(tournament)
-    comparison = outcome.comparison
-    assert comparison is not None
-    assert how.out is not None
-    if options["as_json"]:
-        played = {"folder": str(how.out), "played": outcome.played, "kept": outcome.kept}
-        print_json(comparison.document() | played | {"warnings": [*problems]})
-    else:
-        print_comparison(outcome, how.out, quiet=options["quiet"])
-
-
-def print_comparison(outcome: Outcome, out: Path, *, quiet: bool) -> None:
+def _print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the statement, the lead, the counts, what differs, and the command that repeats it."""
-    comparison = outcome.comparison
-    assert comparison is not None
     statement, *lines = comparison.lines()
     if quiet:
-        say(statement)
+        cli.say(statement)
         return
-    say(*wrapped(statement), *lines)
-    say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
-    say(*comparison.difference_lines(terminal_room()))
+    cli.say(*wrapped(statement), *lines)
+    cli.say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
+    cli.say(*comparison.difference_lines(cli.terminal_room()))
     if paired := comparison.paired:
         for row in paired.decided.head(_SHOWN).to_dict("records"):
             command = arena_command("show", [out, row["game"]])
             scores = f"{row['new_score']:g}, not {row['old_score']:g}"
-            say(f"  {command}   from ply {row['ply']} on: {scores}")
-    say(count_games(outcome))
+            cli.say(f"  {command}   from ply {row['ply']} on: {scores}")
+    cli.say(starting.count_games(outcome))
     if comparison.command:
-        say(f"repeat with: {comparison.command}")
-    say(describe_folder(out))
+        cli.say(f"repeat with: {comparison.command}")
+    cli.say(starting.describe_folder(out))

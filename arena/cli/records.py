@@ -12,34 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from arena.cli.options import (
-    LIMITS,
-    ON_THIS_MACHINE,
-    PAIR,
-    PATH,
-    RULES,
-    SEAT,
-    SEED,
-    Command,
-    Whole,
-    names_option,
-    parse_json,
-    say,
-    say_json,
-    tolerate_any_terminal,
-    venue_options,
-    warn,
-    with_options,
-)
-from arena.cli.picking import (
-    describe_place,
-    is_run,
-    note_extent,
-    open_out,
-    open_records,
-    pick_game,
-    read_record,
-)
+from arena.cli import options as cli
+from arena.cli import picking
 from arena.cli.starting import find_venue
 from arena.entries.spec import LANES
 from arena.errors import InputError, arena_command, escape_lines, shell_line
@@ -55,7 +29,7 @@ _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite"
 
 
 @click.command()
-@click.argument("file", type=PATH)
+@click.argument("file", type=cli.PATH)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def replay(file: Path, as_json: bool) -> None:
     """Check the game records of FILE, one a line; - is standard input.
@@ -72,23 +46,23 @@ def replay(file: Path, as_json: bool) -> None:
 
     format_judgement = to_json if as_json else to_text
     bad = False
-    with open_records(file) as records:
+    with picking.open_records(file) as records:
         for judgement in judge(read_lines(records)):
             bad |= "error" in judgement
-            say(format_judgement(judgement))
+            cli.say(format_judgement(judgement))
     sys.exit(1 if bad else 0)
 
 
 @click.command()
-@click.argument("target", type=PATH, metavar="RUN|FILE")
+@click.argument("target", type=cli.PATH, metavar="RUN|FILE")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
-@click.option("--pair", type=PAIR, help="Of a run: which deal.")
-@click.option("--seat", type=SEAT, help="Of a run: the seat of BOT; seat 0 begins.")
-@click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
+@click.option("--pair", type=cli.PAIR, help="Of a run: which deal.")
+@click.option("--seat", type=cli.SEAT, help="Of a run: the seat of BOT; seat 0 begins.")
 @click.option(
-    "--by", default="champion", show_default=True, metavar="BOT", help="Bot that estimates chances."
+    "--line", type=cli.Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]"
 )
-@names_option
+@cli.default_option("--by", str, "champion", "Bot that estimates chances.", metavar="BOT")
+@cli.names_option
 def show(
     target: Path,
     bots: Sequence[str],
@@ -114,10 +88,10 @@ def show(
         arena show results/show &&
         arena show results/show greedy uniform --pair 3 --seat 1
     """
-    tolerate_any_terminal()
+    cli.tolerate_any_terminal()
     choice = bots, pair, seat
     chosen = bool(bots) or pair is not None or seat is not None
-    if not is_run(target, line=line, chosen=chosen):
+    if not picking.is_run(target, line=line, chosen=chosen):
         _show_record(target, line or 1, names, by)
     elif chosen:
         _show_game(target, choice, names, by)
@@ -133,13 +107,13 @@ def _show_result(path: Path) -> None:
     opening, bot = read_opening(path)
     for text, bar in opening.lines():
         say_coloured(text, bar)
-    say("")
+    cli.say("")
     if opening.command:
         out = f" {shell_line(['--out', path])}" if opening.continues else ""
-        say(f"{opening.task}: {opening.command}{out}")
-    say(f"Games of a bot: {arena_command('show', [path, bot])}")
+        cli.say(f"{opening.task}: {opening.command}{out}")
+    cli.say(f"Games of a bot: {arena_command('show', [path, bot])}")
     if (path / REPORT_HTML).is_file():
-        say(f"The report: {path / REPORT_HTML}")
+        cli.say(f"The report: {path / REPORT_HTML}")
 
 
 _COLOURS = {"C": 172, "P": 74, "T": 117, "F": 245}
@@ -169,21 +143,21 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     from arena.replays.judge_records import parse_players, parse_record
     from engine import EngineError
 
-    text = read_record(path, line)
+    text = picking.read_record(path, line)
     try:
         record, players = parse_record(text), parse_players(text)
         decisive = describe_decisive(record, players, by)
         for row in chain(format_game(record, names, players), decisive):
-            say(row)
+            cli.say(row)
     except EngineError as error:
-        raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
+        raise InputError(f"{path}: {picking.describe_place(line, error)}: {error}") from None
 
 
 def _show_game(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
     """Print the chosen game of a run, or a list if several games fit the choice."""
-    picked = pick_game(path, choice, "show")
+    picked = picking.pick_game(path, choice, "show")
     if picked is not None:
         _print_game(path, picked.game, names, by)
 
@@ -196,14 +170,14 @@ def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
     decisive = describe_decisive(game.record, game.seats, by)
     try:
         for row in chain(game.lines(names), decisive):
-            say(row)
+            cli.say(row)
     except EngineError as error:
         raise InputError(f"{path}: its record cannot be played: {error}") from None
 
 
 @click.command()
-@click.argument("run", type=PATH)
-@click.option("--out", "-o", type=PATH, help="The file to write.  [default: standard output]")
+@click.argument("run", type=cli.PATH)
+@click.option("--out", "-o", type=cli.PATH, help="The file to write.  [default: standard output]")
 def export(run: Path, out: Path | None) -> None:
     """Write all games of a RUN as JSON, one line per game.
 
@@ -223,21 +197,19 @@ def export(run: Path, out: Path | None) -> None:
         name = out.with_suffix(".jsonl")
         raise InputError(f"--out {out}: games are written as JSON lines, as to {name}{where}")
     tournament, store = read_run(run)
-    with closing(store), open_out(out) as file:
+    with closing(store), picking.open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):
             click.echo(to_line(fixture, game), file)
-        note_extent(run, tournament, store)
+        picking.note_extent(run, tournament, store)
 
 
-@click.command(cls=Command)
+@click.command(cls=cli.Command)
 @click.argument("bot")
 @click.argument("opponent")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
-@click.option("--pair", type=PAIR, default=0, show_default=True, help="Which deal.")
+@cli.default_option("--seed", cli.SEED, 0, "The run's seed.")
+@cli.default_option("--pair", cli.PAIR, 0, "Which deal.")
 @click.option("--deal", help="The deal, of a run with fixed deals.  [default: that of the pair]")
-@click.option(
-    "--seat", type=SEAT, default=0, show_default=True, help="The seat of BOT; seat 0 begins."
-)
+@cli.default_option("--seat", cli.SEAT, 0, "The seat of BOT; seat 0 begins.")
 @click.option(
     "--lane",
     "lanes",
@@ -249,10 +221,10 @@ def export(run: Path, out: Path | None) -> None:
 @click.option(
     "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
 )
-@RULES
-@LIMITS
+@cli.RULES
+@cli.LIMITS
 @click.option("--thoughts", is_flag=True, help="Add what bots thought of each action.")
-@venue_options("workers", *ON_THIS_MACHINE)
+@cli.venue_options("workers", *cli.ON_THIS_MACHINE)
 def game(
     bot: str,
     opponent: str,
@@ -280,17 +252,17 @@ def game(
     from arena.tournament.config import Config, make_tournament
 
     bots = _describe_bots((bot, opponent), labels, lanes, needs)
-    settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
+    settings = cli.with_options(Config([], pair + 1, name="game", seed=seed), options)
     tournament = make_tournament(settings, bots)
     tournament = tournament if deal is None else tournament.on_deal(deal)
-    warn(prepare(tournament))
+    cli.warn(prepare(tournament))
     again = play_again(tournament, pair, seat, find_venue(options | {"workers": 1}))
-    say(*again.evidence(), err=True)
+    cli.say(*again.evidence(), err=True)
     if thoughts:
         again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
         if note:
-            say(f"note: {note}", err=True)
-    say_json(again.to_json())
+            cli.say(f"note: {note}", err=True)
+    cli.say_json(again.to_json())
 
 
 def _describe_bots(
@@ -303,7 +275,7 @@ def _describe_bots(
         specs,
         _give_each("label", labels),
         _give_each("lane", lanes),
-        (parse_json("--needs", text or "[]", list[str]) for text in _give_each("needs", needs)),
+        (cli.parse_json("--needs", text or "[]", list[str]) for text in _give_each("needs", needs)),
         strict=True,
     )
     return [BotEntry(spec, label, {}, lane, paths) for spec, label, lane, paths in both]

@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.check import GAMES, LEAST_GAMES
-from arena.cli.options import (
-    LIMITS,
-    ON_THIS_MACHINE,
-    PATH,
-    SEED,
-    Command,
-    Whole,
-    change_limits,
-    json_option,
-    print_json,
-    say,
-    venue_options,
-)
+from arena.cli import options as cli
 from arena.cli.starting import find_venue
 from arena.errors import InputError
 
@@ -36,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--dir",
     "folder",
-    type=PATH,
+    type=cli.PATH,
     default=Path(),
     help="The folder to write to.  [default: the current one]",
 )
@@ -53,34 +41,33 @@ def new(name: str, folder: Path) -> None:
 
     bot, test = write_draft(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
-    say(f"wrote {bot} and {test}; now:")
+    cli.say(f"wrote {bot} and {test}; now:")
     next_steps = {
         f"arena play {spec} greedy": "let it play",
         f"arena check {spec}": "does it keep the contract?",
         f"python {test}": "run its test",
     }
     width = max(map(len, next_steps))
-    say(*(f"  {command:<{width}}  {what}" for command, what in next_steps.items()))
+    cli.say(*(f"  {command:<{width}}  {what}" for command, what in next_steps.items()))
 
 
-@click.command(cls=Command)
+@click.command(cls=cli.Command)
 @click.argument("bot")
-@click.option(
+@cli.default_option(
     "--games",
-    type=Whole(LEAST_GAMES, 100_000),
-    default=GAMES,
-    show_default=True,
-    help="Games in its lane; about five times as many in all.",
+    cli.Whole(LEAST_GAMES, 100_000),
+    GAMES,
+    "Games in its lane; about five times as many in all.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the deals.")
+@cli.default_option("--seed", cli.SEED, 0, "Of the deals.")
 @click.option(
     "--lane",
     type=click.Choice(["jail", "process"]),
     help="The lane of its processes.  [default: the jail, if there is one]",
 )
-@LIMITS
-@venue_options("workers", *ON_THIS_MACHINE)
-@json_option
+@cli.LIMITS
+@cli.venue_options("workers", *cli.ON_THIS_MACHINE)
+@cli.json_option
 def check(
     bot: str,
     games: int,
@@ -113,7 +100,7 @@ def check(
     if lane == "jail":
         find_bubblewrap()
     venue = find_venue(options)
-    order = Order(bot, lane or safest_lane(), games, seed, change_limits(limits), venue)
+    order = Order(bot, lane or safest_lane(), games, seed, cli.change_limits(limits), venue)
     adopt_orphans()
     items = []
     try:
@@ -122,7 +109,7 @@ def check(
                 items.append(item)
                 progress.show("")
                 if not as_json:
-                    say("\n".join(format_item(item)))
+                    cli.say("\n".join(format_item(item)))
     except CutShort as error:
         raise CutShort(f"{error}; play fewer games with --games") from None
     sys.exit(_say_verdict(order, entry, items, as_json=as_json))
@@ -134,12 +121,12 @@ def _say_verdict(order: Order, entry: Entry, items: list[Item], *, as_json: bool
 
     refused = [item.name for item in items if item.status == "fail"]
     if as_json:
-        print_json(_make_document(order, entry, items))
+        cli.print_json(_make_document(order, entry, items))
     else:
         accepted = "accepted" if order.jailed else "no verdict: nothing has failed"
-        say(f"refused: {', '.join(refused)}" if refused else accepted)
+        cli.say(f"refused: {', '.join(refused)}" if refused else accepted)
         if not order.jailed:
-            say(NOT_JAILED)
+            cli.say(NOT_JAILED)
     return 1 if refused else 0
 
 

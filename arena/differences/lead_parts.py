@@ -16,7 +16,7 @@ import numpy as np
 
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.statistics.difference import Values, compare_means
+from arena.statistics.difference import mean_by_deal
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Bools, Estimate, Ints, find_significant
 from arena.store.columns import Columns
@@ -275,9 +275,7 @@ def _mean(of_opponents: Sequence[Floats]) -> float:
 def _estimate(leads: Sequence[Floats], most: float | None) -> Estimate:
     """Return the mean of leads by deal, which are at most this large; by default as was seen."""
     most = most or max(1.0, *(float(np.abs(one).max()) for one in leads))
-    halves = [one / most / 2 for one in leads]
-    strata = [Values(0.5 - half, 0.5 + half, len(half)) for half in halves]
-    return compare_means(strata).estimate.scaled(most)
+    return mean_by_deal([one / most for one in leads]).scaled(most)
 
 
 def _read_margins(

@@ -9,7 +9,7 @@ import numpy as np
 
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.statistics.difference import Values, compare_means, variance
+from arena.statistics.difference import mean_by_deal, variance
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sequential_test import elo_difference
 from arena.store.columns import Columns
@@ -163,7 +163,7 @@ def _row(
     deals = len(by_deal)
     shares = [round(float(of_one.mean()), _DIGITS["new"]) for of_one in (new, old)]
     olds, news = by_deal.to_numpy().T
-    lead = given or compare_means([Values(olds, news, deals)]).estimate
+    lead = given or mean_by_deal([news - olds])
     shown = lead._replace(value=shares[0] - shares[1])
     row = (part, name, deals, *shares, *_bound_lead(shown))
     if part in ("won_by", "lost_by"):

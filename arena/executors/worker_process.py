@@ -18,14 +18,7 @@ from typing import Any
 import msgspec
 
 from arena.entries.needs import look_from
-from arena.executors.answers import (
-    Answer,
-    Asking,
-    Failed,
-    LastWords,
-    Progress,
-    write_answer,
-)
+from arena.executors.answers import Answer, Asking, Failed, LastWords, Progress, write_answer
 from arena.executors.log import log_to, logger
 from arena.executors.worker import Worker, play_here
 from arena.lanes.confine import die_with

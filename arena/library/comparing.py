@@ -15,16 +15,8 @@ import numpy as np
 from arena.entries.catalogue import expand_ladder
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
-from arena.library.request import (
-    Bot,
-    CompareKeys,
-    Location,
-    list_bots,
-    make_playing,
-    plain,
-    request,
-    takes,
-)
+from arena.library import request
+from arena.library.request import Bot, Location, list_bots, plain
 from arena.library.results import Results
 from arena.library.running import play_out
 from arena.statistics.ratings import ELO
@@ -239,7 +231,7 @@ class Comparison:
         return text + self.differences.to_html(index=False, escape=True, border=0, na_rep="")
 
 
-@takes(CompareKeys)
+@request.takes(request.CompareKeys)
 def compare(
     new: Bot,
     old: Bot,
@@ -254,7 +246,7 @@ def compare(
     fresh: bool = False,
     replace: bool = False,
     progress: bool = True,
-    **keys: Unpack[CompareKeys],
+    **keys: Unpack[request.CompareKeys],
 ) -> Comparison:
     """Play until a sequential test says whether `new` is stronger than `old`.
 
@@ -274,8 +266,8 @@ def compare(
     if against is not None:
         given |= {"format": "gauntlet", "panel": panel_of(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    how = make_playing(out, fresh=fresh, replace=replace, progress=progress)
-    tournament, how = request([new, old], None, given, default, how)
+    how = request.make_playing(out, fresh=fresh, replace=replace, progress=progress)
+    tournament, how = request.request([new, old], None, given, default, how)
     outcome, results = play_out(as_comparison(tournament, stop), how)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)

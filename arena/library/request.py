@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from arena.library.written import Here, bundle, explain_held, has_held, keep_her
 from arena.runs.rerun import find_manifest, keep_deals, play_as, prepare
 from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.config_keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
+from arena.tournament.config_keys import HERE, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import Lines
 from engine import Rules
@@ -31,47 +31,33 @@ Bot: TypeAlias = "str | os.PathLike[str] | Callable[..., Any] | Mapping[str, Any
 """A spec, a class or function, a mapping as in a config, or a label with one of these."""
 
 
-class Bots:
-    """Takes the classes and functions out of lists of bots, and keeps their code.
+def _take(bots: Any, code: dict[str, Code]) -> Any:
+    """Return a list of bots without its classes and functions, whose `code` is kept by name.
 
-    What is left is data for a config, in which a text stands for each of them.
+    Anything but a list is returned as it is: the config refuses it.
     """
+    if isinstance(bots, str | bytes | Mapping) or not isinstance(bots, Iterable):
+        return bots
+    return [_take_one(bot, code) for bot in bots]
 
-    def __init__(self) -> None:
-        self.code: dict[str, Code] = {}
 
-    def take(self, bots: Any) -> Any:
-        """Return a list of bots without its classes and functions; anything else as it is."""
-        if isinstance(bots, str | bytes | Mapping) or not isinstance(bots, Iterable):
-            return bots  # which the config refuses
-        return [self._take(bot) for bot in bots]
-
-    def _take(self, bot: Any) -> Any:
-        if isinstance(bot, tuple) and len(bot) == 2:
-            label, rest = bot
-            return {**self._as_mapping(self._take(rest)), "label": label}
-        if isinstance(bot, Mapping):
-            return {**bot, "bot": self._take(bot["bot"])} if "bot" in bot else bot
-        if isinstance(bot, os.PathLike):
-            return os.fspath(bot)
-        if callable(bot):
-            return self._stand_in(bundle(bot))
-        return bot
-
-    def _stand_in(self, code: Code) -> str:
-        text = f"{code.name} {len(self.code)}"
-        self.code[text] = code
-        return text
-
-    @staticmethod
-    def _as_mapping(bot: Any) -> Mapping[str, Any]:
-        return bot if isinstance(bot, Mapping) else {"bot": bot}
+def _take_one(bot: Any, code: dict[str, Code]) -> Any:
+    if isinstance(bot, tuple) and len(bot) == 2:
+        label, rest = bot[0], _take_one(bot[1], code)
+        return {**(rest if isinstance(rest, Mapping) else {"bot": rest}), "label": label}
+    if isinstance(bot, Mapping):
+        return {**bot, "bot": _take_one(bot["bot"], code)} if "bot" in bot else bot
+    if callable(bot) and not isinstance(bot, os.PathLike):
+        own = bundle(bot)
+        bot = f"{own.name} {len(code)}"
+        code[bot] = own
+    return os.fspath(bot) if isinstance(bot, os.PathLike) else bot
 
 
 Location: TypeAlias = "str | os.PathLike[str]"
 
 
-class GameKeys(EveryCallKeys, total=False):
+class GameKeys(TypedDict, total=False):
     """Keys of a config that a call for one game takes as keywords."""
 
     seed: int | None
@@ -120,7 +106,7 @@ def plain(value: Any) -> Any:
     return value.item() if is_scalar else value
 
 
-def takes(keys: type[EveryCallKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+def takes(keys: type[Any]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return a decorator of a function whose last keywords are these keys of a config.
 
     Its signature shows each of them, and any other one is a TypeError, as of every function.
@@ -199,11 +185,11 @@ def _make(
     bots: Sequence[Bot] | None, data: Any, given: Mapping[str, Any], name: str, folder: Path | None
 ) -> tuple[Tournament, Config]:
     """Return the tournament of a config, and the config with the arguments of a call."""
-    objects = Bots()
+    code: dict[str, Code] = {}
     if isinstance(data, Mapping):
-        data = _merge(data, bots, given, objects)
+        data = _merge(data, bots, given, code)
     settings = keep_deals(convert(data, name), folder)
-    return keep_here(make_tournament(settings, objects=objects.code)), settings
+    return keep_here(make_tournament(settings, objects=code)), settings
 
 
 def _repeat(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
@@ -217,7 +203,10 @@ def _repeat(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tour
 
 
 def _merge(
-    data: Mapping[str, Any], bots: Sequence[Bot] | None, given: Mapping[str, Any], objects: Bots
+    data: Mapping[str, Any],
+    bots: Sequence[Bot] | None,
+    given: Mapping[str, Any],
+    code: dict[str, Code],
 ) -> dict[str, Any]:
     """Return a config's data with the arguments of a call, and no classes and functions."""
     merged: dict[str, Any] = copy(data) if isinstance(data, Lines) else {**data}
@@ -227,8 +216,8 @@ def _merge(
     if isinstance(merged.get("deals"), os.PathLike):
         merged["deals"] = os.fspath(merged["deals"])
     if "panel" in merged:
-        merged["panel"] = objects.take(merged["panel"])
-    lists = [objects.take(part) for part in (data.get("bots"), bots) if part is not None]
+        merged["panel"] = _take(merged["panel"], code)
+    lists = [_take(part, code) for part in (data.get("bots"), bots) if part is not None]
     wrong = [part for part in lists if not isinstance(part, list)]
     if lists:
         merged["bots"] = wrong[0] if wrong else [bot for part in lists for bot in part]

@@ -9,17 +9,8 @@ from contextlib import suppress
 from typing import Any, Unpack
 
 from arena.errors import InputError
-from arena.library.request import (
-    Bot,
-    GameKeys,
-    Location,
-    RunKeys,
-    folder_path,
-    list_bots,
-    make_playing,
-    request,
-    takes,
-)
+from arena.library import request
+from arena.library.request import Bot, Location
 from arena.library.results import Results
 from arena.replays.finished_game import Game
 from arena.runs.rerun import add_thoughts, play_again
@@ -44,7 +35,7 @@ def open_run(folder: str | os.PathLike[str]) -> Results:
     ...     arena.open(f"{folder}/friday").played
     2
     """
-    path = folder_path(folder, "folder")
+    path = request.folder_path(folder, "folder")
     tournament, store = read_run(path)
     return Results(tournament, store, read_timings(path), path)
 
@@ -75,7 +66,7 @@ class Interrupted(KeyboardInterrupt):
         return Interrupted, (self.results, self._out)
 
 
-@takes(RunKeys)
+@request.takes(request.RunKeys)
 def run(
     bots: Sequence[Bot] | None = None,
     *,
@@ -86,7 +77,7 @@ def run(
     replace: bool = False,
     repeat: bool = True,
     progress: bool = True,
-    **keys: Unpack[RunKeys],
+    **keys: Unpack[request.RunKeys],
 ) -> Results:
     """Play a tournament, and return its results.
 
@@ -109,9 +100,9 @@ def run(
     """
     given: dict[str, Any] = {**keys}
     if against is not None:
-        given |= {"format": "gauntlet", "panel": list_bots(against)}
-    how = make_playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
-    return play_out(*request(bots, config, given, _DEFAULT, how))[1]
+        given |= {"format": "gauntlet", "panel": request.list_bots(against)}
+    how = request.make_playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
+    return play_out(*request.request(bots, config, given, _DEFAULT, how))[1]
 
 
 def play_out(tournament: Tournament, how: Playing) -> tuple[Outcome, Results]:
@@ -133,7 +124,7 @@ def play_out(tournament: Tournament, how: Playing) -> tuple[Outcome, Results]:
     return outcome, read(outcome.timings)
 
 
-@takes(GameKeys)
+@request.takes(request.GameKeys)
 def play(
     bot: Bot,
     opponent: Bot,
@@ -142,7 +133,7 @@ def play(
     seat: int = 0,
     deal: str | None = None,
     thoughts: bool = False,
-    **keys: Unpack[GameKeys],
+    **keys: Unpack[request.GameKeys],
 ) -> Game:
     """Play one game, in which `bot` has this seat, within the arena's limits.
 
@@ -160,7 +151,7 @@ def play(
     if type(seat) is not int or seat not in (0, 1):
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
     default = {"name": "game", "pairs": pair + 1, "workers": 1}
-    tournament, how = request([bot, opponent], None, keys, default, Playing())
+    tournament, how = request.request([bot, opponent], None, keys, default, Playing())
     tournament = tournament if deal is None else tournament.on_deal(deal)
     game = play_again(tournament, pair, seat, how.venue)
     if thoughts:

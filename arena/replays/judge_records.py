@@ -7,12 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final
 
 from arena.errors import counted, escape
-from engine import (
-    Record,
-    State,
-    breakdown,
-    outcome,
-)
+from engine import Record, State, breakdown, outcome
 from engine.cards import pack_text
 from engine.errors import (
     AfterEnd,

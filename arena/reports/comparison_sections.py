@@ -13,32 +13,16 @@ from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
 from arena.errors import counted, name_some
-from arena.reports.blocks import (
-    Block,
-    Cell,
-    Code,
-    Section,
-    Table,
-    Text,
-    cut_table,
-    frame_table,
-)
+from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
 from arena.reports.drawing import Lines, Rows, Series
 from arena.reports.games import Pick, Place, replay_id
 from arena.reports.lead_section import draw_parts, draw_shares
 from arena.reports.win_section import SOURCE_NAMES
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence
+from arena.store import table_columns
 from arena.store.columns import Columns, is_known
-from arena.store.table_columns import (
-    DECIDED,
-    DIFFERENCES,
-    LEAD_PARTS,
-    SIGNIFICANCE,
-    WIN_TYPES,
-    TableColumns,
-    list_columns,
-)
+from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, TableColumns, list_columns
 from arena.tables.losses import DECISIONS, find_worst
 
 if TYPE_CHECKING:
@@ -49,7 +33,7 @@ if TYPE_CHECKING:
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
-_CLASSES = {name: kind for kind, name in WIN_TYPES.items()}
+_CLASSES = {name: kind for kind, name in table_columns.WIN_TYPES.items()}
 _SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
 _PALE = " A line is a 95 % interval by deals, and a paler bar may be nothing."
@@ -367,7 +351,7 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
     shown = Columns.of(frame).rows(["difference", "low", "high", "error"])
     significant = find_significant([Estimate(*row).scaled(100) for row in shown])
     named = "differences", "Differences in total and by part"
-    columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, SIGNIFICANCE])
+    columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, table_columns.SIGNIFICANCE])
     yield Text([_HINTS])
     yield _difference_table(named, columns, frame.assign(sure=significant))
 

@@ -9,33 +9,17 @@ from typing import TYPE_CHECKING
 from arena.differences.comparison import Compared, find_compared
 from arena.differences.run_files import RunTables
 from arena.errors import counted, cut
+from arena.reports import games as game_blocks
+from arena.reports import win_section
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
-from arena.reports.games import (
-    Pick,
-    Place,
-    ShownFault,
-    choose_faults,
-    faults_section,
-    games_section,
-    pick_decided,
-    pick_games,
-    replay_id,
-)
+from arena.reports.games import Pick, Place, ShownFault, pick_games
 from arena.reports.html import to_html
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead_section import draw_lead
 from arena.reports.pairings_section import pairings_section
 from arena.reports.standings_section import bots_section, standings_section
-from arena.reports.win_section import (
-    Margin,
-    margin_blocks,
-    source_blocks,
-    take_blocks,
-    win_type_table,
-    wins_section,
-)
 from arena.statistics.number_texts import as_sentence
 from arena.store.columns import Columns, is_known
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
@@ -169,15 +153,15 @@ class _Sections:
         self.timings = timings
         self.judged = judged
         self.labels = files.order
-        self.faults = choose_faults(self._read_faults())
-        self.margins = [Margin(*row) for row in store.count_margins()]
+        self.faults = game_blocks.choose_faults(self._read_faults())
+        self.margins = [win_section.Margin(*row) for row in store.count_margins()]
         self.ids: Collection[str] = ()  # of the games that have a replay on the page
 
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
         tables, wins = self.files, self.files.won
         picks = [*self._picks()]
-        games, ids = games_section(self.tournament, self.store, picks)
+        games, ids = game_blocks.games_section(self.tournament, self.store, picks)
         self.ids = ids
         if comparison := tables.comparison:
             parts = self.files.lead_parts
@@ -197,22 +181,22 @@ class _Sections:
         tables, wins, labels = self.files, self.files.won, self.labels
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         blocks = [
-            *source_blocks(wins.wins, labels),
-            *margin_blocks(self.margins),
-            *take_blocks(wins.takes, wins.cards, labels),
-            win_type_table(tables.win_types),
+            *win_section.source_blocks(wins.wins, labels),
+            *win_section.margin_blocks(self.margins),
+            *win_section.take_blocks(wins.takes, wins.cards, labels),
+            win_section.win_type_table(tables.win_types),
         ]
         city = ""
         if len(labels) > 2:
             city = describe_city(
                 share_of_city(self.tournament.pairings, labels, self.files.counts), labels
             )
-        yield wins_section(blocks, tables.standings, city)
+        yield win_section.wins_section(blocks, tables.standings, city)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
 
     def _faults_section(self) -> Section:
-        names = [replay_id(self._place(shown)) for shown in self.faults]
-        return faults_section(
+        names = [game_blocks.replay_id(self._place(shown)) for shown in self.faults]
+        return game_blocks.faults_section(
             self.files.counts.faults,
             self.tournament.pairings,
             self.faults,
@@ -274,7 +258,7 @@ class _Sections:
                 continue
             reason = shown.message.splitlines()[0] if shown.message else ""
             said += f": {': '.join(filter(None, [shown.kind, cut(reason, _REASON)]))}"
-            name = replay_id(self._place(shown))
+            name = game_blocks.replay_id(self._place(shown))
             link = name if name in self.ids else "faults"
             yield Forfeiting(label, said, link)
 
@@ -299,7 +283,7 @@ class _Sections:
         if comparison:
             picks += pick_shown(self.tournament, self.files.lead_parts)
         if comparison and comparison.paired:
-            picks += pick_decided(self.tournament, comparison.paired.decided)
+            picks += game_blocks.pick_decided(self.tournament, comparison.paired.decided)
         yield from picks or pick_games(self.store, self.margins, self.files.counts.total)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.kind}.")
@@ -353,7 +337,7 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     ]
     typed = [one.where(is_known(one["forfeits"])) for one in (tables.win_types, tables.standings)]
     if len(typed[0]):
-        sections.append(wins_section([win_type_table(typed[0])], typed[1]))
+        sections.append(win_section.wins_section([win_section.win_type_table(typed[0])], typed[1]))
     sections += _list_sections(lists, rated)
     title = f"Ratings of {counted(len(labels), 'bot')}"
     ladder = make_ladder(tables.standings, tables.verdicts, [])

@@ -18,7 +18,7 @@ from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
-from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of
+from arena.store.folder import REPLACED, TIMINGS, RunFolder, Writer, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.sqlite_file import connect
@@ -276,14 +276,11 @@ def write_files(
     """
     from arena.reports.html import renew_index
     from arena.reports.run_report import report_writers
-    from arena.store.csv_files import write_games
 
     writers = {**files.writers, **report_writers(tournament, store, files)}
     if timings:
         writers[TIMINGS] = timings
-    del writers[GAMES]
-    with store.lines_apart(tournament.pairings) as (lines, stop):
-        folder.write(writers, {GAMES: partial(write_games, lines=lines)}, stop)
+    folder.write(writers)
     renew_index(folder.path)
 
 

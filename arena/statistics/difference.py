@@ -1,9 +1,8 @@
-"""Count a run's games by result, and estimate differences between two runs by their pairs.
+"""Estimate differences between two runs, or two bots, by their pairs.
 
 The pair (one deal played twice, seats swapped) is the statistical unit. Where both runs have
 played a deal, most of its luck is in both of its pairs and cancels out: the estimate is the mean of
-the differences by deal, and its standard error is theirs. Pairs on deals that only one run has
-played are independent.
+the differences by deal, and its standard error is theirs.
 
 A score or the share of a win type has one value for each pair. So that a few equal values give no
 error of 0, one deal more goes into the error: half of it with the lowest possible difference and
@@ -17,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,60 +26,20 @@ _FEWEST_GAMES = 10  # of fewer, intervals held the truth in 80 % (bench/STUDIES.
 RULE_OF_THREE = 3  # Hanley and Lippman-Hand 1983: never seen in n, so less often than 3 / n
 
 
-class Difference(NamedTuple):
-    """A number in the base and in the other run, and the estimate of the second less the first."""
+def mean_by_deal(strata: Sequence[Floats]) -> Estimate:
+    """Return the mean of differences by deal, -1 to 1, over pairings that weigh the same.
 
-    base: float
-    other: float
-    estimate: Estimate
+    Each pairing has one deal more, half of it as small as can be and half as large. The interval is
+    not cut off at -1 and 1.
 
-
-class Values(NamedTuple):
-    """The results of the pairs of one pairing in two runs: numbers from 0 to 1, a pair each.
-
-    The first `shared` of both are pairs on the same deals, in the same order.
-    """
-
-    base: Floats
-    other: Floats
-    shared: int
-
-
-def compare_means(strata: Sequence[Values]) -> Difference:
-    """Return the difference of a mean over pairings, each of which weighs the same.
-
-    Its interval is not cut off at -1 and 1.
-
-    >>> values = np.array(20 * [0.0, 0.5, 1.0])
-    >>> apart = compare_means([Values(values, values, 0)])
-    >>> paired = compare_means([Values(values, values, 60)])
-    >>> round(apart.estimate.error, 2), round(paired.estimate.error, 2)
-    (0.07, 0.02)
+    >>> round(mean_by_deal([np.zeros(4)]).error, 4)
+    0.2236
     """
     weight = 1 / len(strata)
-    sides = zip(*((values.base, values.other) for values in strata), strict=True)
-    base, other = (weight * math.fsum(float(side.mean()) for side in one) for one in sides)
-    error = weight * math.sqrt(math.fsum(map(_variance, strata)))
-    difference = other - base
-    low, high = (difference + side * Z95 * error for side in (-1, 1))
-    return Difference(base, other, Estimate(difference, low, high, error))
-
-
-def _variance(of_one: Values) -> float:
-    """Return the variance of the difference of the means of one pairing.
-
-    A pair of the base counts -value / n there, one of the other run value / n, and a deal of
-    both the sum of the two. Each sort of pairs has one more, half of it as small as can be and
-    half as large.
-    """
-    base, other, shared = of_one
-    least, most = -1 / len(base), 1 / len(other)
-    parts = (
-        (most * other[:shared] + least * base[:shared], least, most),
-        (least * base[shared:], least, 0.0),
-        (most * other[shared:], 0.0, most),
-    )
-    return sum(len(values) * variance(values, *ends) for values, *ends in parts)
+    value = weight * math.fsum(float(one.mean()) for one in strata)
+    error = weight * math.sqrt(math.fsum(variance(one, -1, 1) / len(one) for one in strata))
+    low, high = (value + side * Z95 * error for side in (-1, 1))
+    return Estimate(value, low, high, error)
 
 
 def variance(values: Floats, least: float, most: float) -> float:
@@ -96,44 +54,40 @@ def variance(values: Floats, least: float, most: float) -> float:
     return square / number - (total / number) ** 2
 
 
-def estimate_ratio(sums: Ints, whole: int | None, alike: Ints | None = None) -> Estimate:
+def estimate_ratio(sums: Ints, whole: int | None, alike: Ints) -> Estimate:
     """Return the sum of the counts over the sum of the weights of all pairs.
 
-    `sums` are pairings x pairs x 2: count and weight; a pair stands for `alike` equal ones, by
-    default one. `whole` is the weight of a pair that counts
-    in full, where the ratio is a share (0 to 1), and None if it is not. The interval of a share
-    is at least 3/n, n being the pairs that count: what was never seen may still be so frequent.
-    Of other ratios nothing is known from fewer than ten games, or where no pair differs from
-    another one. With one pair nothing is known of any.
+    `sums` are pairings x pairs x 2: count and weight; a pair stands for `alike` equal ones. `whole`
+    is the weight of a pair that counts in full, where the ratio is a share (0 to 1), and None if it
+    is not. The interval of a share is at least 3/n, n being the pairs that count: what was never
+    seen may still be so frequent. Of other ratios nothing is known from fewer than ten games, or
+    where no pair differs from another one. With one pair nothing is known of any.
 
-    >>> estimate_ratio(np.array([[[1, 2], [0, 2], [2, 2], [1, 2]]]), 2).value
+    >>> sums = np.array([[[1, 2], [0, 2], [2, 2]]])
+    >>> estimate_ratio(sums, 2, np.array([2, 1, 1])).value
     0.5
     """
     ratio = _ratio(sums, alike)
-    return _estimate(sums, [ratio], whole, least=0, alike=alike) if ratio else Estimate()
+    return _estimate(sums, [ratio], whole, alike, least=0) if ratio else Estimate()
 
 
-def compare_ratios(
-    base: Ints | None, other: Ints | None, whole: int | None, alike: Ints | None = None
-) -> Estimate:
+def compare_ratios(base: Ints, other: Ints, whole: int | None, alike: Ints) -> Estimate:
     """Return by how much a ratio is larger in the other run; the pairs of both are the same.
 
     The error comes from the differences by pair, so that the luck of a deal that is common to both
     does not count. This holds however strongly two games with the same number depend on each
-    other, hence also where they have different deals. A pair stands for `alike` equal pairs, by
-    default one.
+    other, hence also where they have different deals. A pair stands for `alike` equal pairs.
     """
-    sides = [side for side in (other, base) if side is not None]
-    ratios = [ratio for side in sides if (ratio := _ratio(side, alike)) is not None]
-    if len(ratios) < 2:
+    first, second = _ratio(other, alike), _ratio(base, alike)
+    if not (first and second):
         return Estimate()
-    return _estimate(np.concatenate(sides, axis=2), ratios, whole, least=-1, alike=alike)
+    both = np.concatenate([other, base], axis=2)
+    return _estimate(both, [first, second], whole, alike, least=-1)
 
 
-def _ratio(sums: Ints, alike: Ints | None = None) -> tuple[Fraction, int] | None:
+def _ratio(sums: Ints, alike: Ints) -> tuple[Fraction, int] | None:
     """Return the ratio of the sums, and the sum of the weights; None if nothing has a weight."""
-    by_pair = sums if alike is None else sums * alike[:, None]
-    count, weight = by_pair.sum(axis=(0, 1)).tolist()
+    count, weight = (sums * alike[:, None]).sum(axis=(0, 1)).tolist()
     return (Fraction(count, weight), weight) if weight else None
 
 
@@ -141,8 +95,8 @@ def _estimate(
     sums: Ints,
     ratios: Sequence[tuple[Fraction, int]],
     whole: int | None,
+    alike: Ints,
     least: int,
-    alike: Ints | None = None,
 ) -> Estimate:
     """Return a ratio, or the first less the second; a share ends at 1, and at `least`."""
     signed = [*zip((1, -1), ratios, strict=False)]
@@ -162,20 +116,17 @@ def _estimate(
     return Estimate(value, low, high, half / Z95)
 
 
-def _stratified_variance(
-    sums: Ints, contrast: Sequence[Fraction], alike: Ints | None
-) -> Fraction | None:
+def _stratified_variance(sums: Ints, contrast: Sequence[Fraction], alike: Ints) -> Fraction | None:
     """Return the variance of a weighted sum over all pairs, stratified by pairing.
 
     The moments are whole numbers, so that no bit depends on the order of the pairs.
     """
-    times = np.ones(sums.shape[1], np.int64) if alike is None else alike
-    pairs = int(times.sum())
+    pairs = int(alike.sum())
     if pairs < 2:
         return None
     weights, total = np.array(contrast, object), Fraction(0)
     for stratum in sums:
-        each = stratum * times[:, None]
+        each = stratum * alike[:, None]
         sides, products = each.sum(axis=0).astype(object), (each.T @ stratum).astype(object)
         total += weights @ (pairs * products - np.outer(sides, sides)) @ weights
     return total / (pairs - 1)

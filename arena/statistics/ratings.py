@@ -23,24 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics import model as bt
 from arena.statistics.distributions import ELO as ELO
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.intervals import Z95, Estimate
-from arena.statistics.model import (
-    LADDER_SPREAD,
-    Flags,
-    Floats,
-    Model,
-    Spread,
-    estimate_spread,
-    find_reach,
-    gap_variances,
-    is_equal,
-    share_credit,
-    spread_factors,
-    unequal_part,
-    weigh_variances,
-)
+from arena.statistics.model import Flags, Floats, Model, Spread
 from arena.statistics.model import PairScores as PairScores
 from arena.threads import one_thread
 
@@ -73,12 +60,12 @@ class Fit:
         known_spread: float | None = None,
         growth: Floats | float = 1.0,
     ) -> None:
-        credit = share_credit(bots, scores)
+        credit = bt.share_credit(bots, scores)
         self.scores, self.known_spread = scores, known_spread
         self.model = Model(bots, scores, credit, even_factors(scores) if even else None, growth)
         self.strengths: Floats = self.model.fit()
         if known_spread is not None and scores:
-            factors = spread_factors(self.model, self.strengths, known_spread)
+            factors = bt.spread_factors(self.model, self.strengths, known_spread)
             self.model = Model(bots, scores, credit, factors, growth)
             self.strengths = self.model.fit(self.strengths)
         self.groups = self.model.groups
@@ -93,7 +80,7 @@ class Fit:
     @one_thread()
     def spread(self) -> Spread:
         """The standard deviation of pairings about the expected scores, beyond luck."""
-        return estimate_spread(self.model, self.strengths)
+        return bt.estimate_spread(self.model, self.strengths)
 
     @cached_property
     def full_covariance(self) -> Floats:
@@ -104,11 +91,11 @@ class Fit:
     @one_thread()
     def covariances(self) -> list[Floats]:
         """Equally likely full covariances, as the spread is uncertain."""
-        if is_equal(self.model):
+        if bt.is_equal(self.model):
             return [self.covariance]
         known = self.known_spread
         variances = self.spread.thirds if known is None else [(known / ELO) ** 2]
-        lack = unequal_part(self.model, self.strengths)
+        lack = bt.unequal_part(self.model, self.strengths)
         return [self.covariance + variance * lack for variance in variances]
 
     @cached_property
@@ -122,7 +109,7 @@ class Fit:
         return self._errors_of_gaps(self.full_covariance)
 
     def _errors_of_gaps(self, covariance: Floats) -> Floats:
-        errors = np.sqrt(gap_variances(covariance))
+        errors = np.sqrt(bt.gap_variances(covariance))
         return np.where(self.groups[:, None] == self.groups, errors, np.nan)
 
     @cached_property
@@ -136,7 +123,7 @@ class Fit:
     @cached_property
     def reach(self) -> Flags:
         """The reflexive transitive closure of `scored`."""
-        return find_reach(self.scored)
+        return bt.find_reach(self.scored)
 
     def scale(self, anchors: Mapping[int, float] = MappingProxyType({})) -> Scale:
         """Return the zero of the ratings of each group.
@@ -208,8 +195,8 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
 def _own_variance(gaps: Floats, luck: Floats) -> float:
     """Return the expected variance of one bot's pairings about its strength, beyond luck."""
     grid = _GRID / ELO
-    logs = weigh_variances(gaps, luck + grid[:, None] ** 2)
-    logs -= 1.5 * np.log1p((_GRID / LADDER_SPREAD.high) ** 2 / 2)
+    logs = bt.weigh_variances(gaps, luck + grid[:, None] ** 2)
+    logs -= 1.5 * np.log1p((_GRID / bt.LADDER_SPREAD.high) ** 2 / 2)
     likely = np.exp(logs - logs.max()) * np.gradient(_GRID)
     return float(likely @ grid**2 / likely.sum())
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from copy import copy as copy_of
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,11 +47,9 @@ class Database(SqliteFile):
         changed. Raises InputError for a file that is damaged or is not the store of a run.
         """
         self.path = path
-        self.is_shared = path is not None and not copied
         exists = path is not None and path.exists() and path.stat().st_size > 0
         with self.errors(InputError, FRESH if exists else ""):
             name = "" if path is None or copied else path
-            # one thread may write games while another one reads
             self.connection = connect(name)
             if copied and path is not None:
                 copy(path, self.connection)
@@ -64,28 +61,6 @@ class Database(SqliteFile):
                 self.create(_APPLICATION, FORMAT, SCHEMA)
             else:
                 self._check()
-
-    @contextmanager
-    def apart(self) -> Iterator[Database]:
-        """Yield a second connection for another thread, to read what was committed.
-
-        A temporary file allows only one connection, so then it is this one.
-        """
-        if not self.is_shared or self.path is None:
-            yield self
-            return
-        other = copy_of(self)
-        with self.errors():
-            other.connection = connect(self.path)
-        try:
-            yield other
-        finally:
-            other.connection.close()
-
-    def interrupt(self) -> None:
-        """End what another thread is reading; a connection that is closed has ended."""
-        with suppress(sqlite3.ProgrammingError):
-            self.connection.interrupt()
 
     def _check(self) -> None:
         foreign = "a database, but not one of a run; choose another folder"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import filecmp
 import os
-import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -61,7 +57,6 @@ _RESULTS = (
 )
 LEAGUE = "league.sqlite"
 """The file that marks the folder of a league, which holds runs."""
-_GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 _NEW_LEAGUE = "a league goes on as it began; another one needs a new folder"
@@ -139,17 +134,11 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
             _check_details(path)
-            places = [locate(path, name) for name in (*_RESULTS, LOG)]
-            for place in places:
+            for place in (locate(path, name) for name in (*_RESULTS, LOG)):
                 check_names(place.parent, [place.name])
             if not names <= {LOG} and not names & {MANIFEST, NAME}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
-            folders = [one for one in (path, path / DETAILS) if one.exists()]
-            replaced = [one for one in places if one.exists() and one.name not in _IN_PLACE]
-            for place in (*folders, *sorted(replaced)):
-                if _is_frozen(place):
-                    raise PermissionError(errno.EPERM, f"{place} is append-only or immutable")
-            for place in folders:
+            for place in filter(Path.exists, (path, path / DETAILS)):
                 with tempfile.TemporaryFile(dir=place):
                     pass
             with self.log.open("a"):
@@ -226,26 +215,21 @@ class RunFolder:
         if (self.path / LEAGUE).exists() and "meetings" not in manifest:
             raise InputError(f"{self.path}: a league, whose games are kept; choose a new folder")
 
-    def write(
-        self,
-        files: Mapping[str, Writer],
-        meanwhile: Mapping[str, Writer] | None = None,
-        stop: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Replace an earlier run's files; another thread writes those of `meanwhile`.
+    def write(self, files: Mapping[str, Writer]) -> None:
+        """Replace an earlier run's files.
 
         Every file is written under a temporary name and then renamed. Those that an older arena
-        left at the top move to the details. `stop` ends the other thread's work early if a file
-        cannot be written. Where report.html cannot be made, an earlier one is kept if the games and
-        the manifest have not changed.
+        left at the top move to the details. Where report.html cannot be made, an earlier one is
+        kept if the games and the manifest have not changed.
         """
-        meanwhile = meanwhile or {}
-        paths = [home_of(self.path, name) for name in (*files, *meanwhile)]
+        paths = [home_of(self.path, name) for name in files]
         for path in paths:
             path.parent.mkdir(exist_ok=True)
         try:
-            with _at_once(partial(self._stage, meanwhile), stop):
-                self._stage(files)
+            for name, write in files.items():
+                path = home_of(self.path, name)
+                with writing(path), part_of(path).open("w", encoding="utf-8", newline="") as file:
+                    write(file)
             self._move_details()
             page = home_of(self.path, REPORT_HTML)
             if page not in paths and not (self._stays(GAMES) and self._stays(MANIFEST)):
@@ -269,29 +253,6 @@ class RunFolder:
                 home.parent.mkdir(exist_ok=True)
                 place.replace(home)
 
-    def _stage(self, files: Mapping[str, Writer]) -> None:
-        for name, write in files.items():
-            path = home_of(self.path, name)
-            with writing(path), part_of(path).open("w", encoding="utf-8", newline="") as file:
-                write(file)
-
-
-def _is_frozen(path: Path) -> bool:
-    """Return whether a file, or a folder's content, is protected from changes (Linux: chattr)."""
-    if sys.platform != "linux":
-        return False
-    import fcntl
-
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            flags = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
-        finally:
-            os.close(descriptor)
-    except OSError:  # a file system without such flags
-        return False
-    return bool(int.from_bytes(flags, sys.byteorder) & _FROZEN)
-
 
 def part_of(path: Path) -> Path:
     """Return the temporary path of a file until it is complete."""
@@ -304,27 +265,3 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             part.write_text(text, encoding="utf-8", newline="")
-
-
-@contextmanager
-def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
-    """Do some work in another thread during the block; if the block fails, `stop` ends the work."""
-    failures: list[BaseException] = []
-
-    def do() -> None:
-        try:
-            work()
-        except BaseException as failure:
-            failures.append(failure)
-
-    thread = threading.Thread(target=do, name="games")
-    thread.start()
-    try:
-        yield
-    except BaseException:
-        stop()
-        raise
-    finally:
-        thread.join()
-    if failures:
-        raise failures[0]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
@@ -107,49 +105,35 @@ WHERE fault NOT IN ('', ?) AND (pairing, pair, seat) IN (
 _SET_MANIFEST = "INSERT OR REPLACE INTO run VALUES (?1, ?2, checksum(?1, ?2))"
 
 
-class Store:
+class Store(Database):
     """The games of one run; without a path they are in a temporary file, deleted on close.
 
     The games added between two calls of `commit` are one transaction. Every error of the database
     is raised as an ArenaError that names the file.
     """
 
-    def __init__(self, path: Path | None, *, copied: bool = False) -> None:
-        """Open the file, or create the store if the file does not exist or is empty.
-
-        With `copied`, the current games are copied to a temporary file, and the file itself is not
-        changed. Raises InputError for a file that is damaged or is not the store of a run.
-        """
-        self.path = path
-        self._database = Database(path, copied=copied)
-        self._connection = self._database.connection
-        self._rows, self._errors = self._database.rows, self._database.errors
-        self._adding = self._database.adding
-
     def check_games(self, pairings: int, pairs: int) -> None:
         """Raise InputError if a game lies outside a run of this size."""
         query = "SELECT pairing, pair FROM games WHERE pairing >= ? OR pair >= ? LIMIT 1"
-        for pairing, pair in self._rows(query, pairings, pairs):
+        for pairing, pair in self.rows(query, pairings, pairs):
             place = f"pair {pair} of pairing {pairing}"
             raise InputError(f"{self.path}: damaged: a game of {place}{FRESH}")
 
     @property
     def manifest(self) -> str | None:
         """The manifest of the run, None if the store is new."""
-        with self._errors():
-            manifest: str | None = self._database.one(
-                "SELECT value FROM run WHERE key = 'manifest'"
-            )
+        with self.errors():
+            manifest: str | None = self.one("SELECT value FROM run WHERE key = 'manifest'")
             return manifest
 
     def find_changed(self, manifest: dict[str, Any]) -> dict[str, list[str]]:
         """Return, by label, how bots of a manifest differ from those that played these games."""
-        with self._errors(InputError):
-            return damage.find_changed(self._connection, manifest["bots"])
+        with self.errors(InputError):
+            return damage.find_changed(self.connection, manifest["bots"])
 
     def begin(self, manifest: dict[str, Any]) -> None:
         """Store the manifest of the run."""
-        with self._adding():
+        with self.adding():
             self._set_manifest(manifest)
         self.commit()
 
@@ -166,26 +150,26 @@ class Store:
         `before` and `after` are the pairings of the old and the new run, and `pairs` the most pairs
         of a pairing; the games of `replaced` labels are deleted.
         """
-        with self._adding():
-            damage.rearrange(self._connection, before, after, pairs, replaced)
+        with self.adding():
+            damage.rearrange(self.connection, before, after, pairs, replaced)
             self._set_manifest(manifest)
         self.commit()
 
     def trim(self, pairings: Sequence[Pairing], lengths: Mapping[int, int]) -> None:
         """Set aside games beyond the last pair of each pairing; `lengths` are pairs by pairing."""
-        with self._adding():
-            damage.trim(self._connection, pairings, lengths.items())
+        with self.adding():
+            damage.trim(self.connection, pairings, lengths.items())
         self.commit()
 
     def _set_manifest(self, manifest: dict[str, Any]) -> None:
-        damage.keep_bots(self._connection, manifest["bots"])
+        damage.keep_bots(self.connection, manifest["bots"])
         text = manifest_text(manifest)
-        self._connection.execute(_SET_MANIFEST, ("manifest", text))
+        self.connection.execute(_SET_MANIFEST, ("manifest", text))
 
     def add(self, *chunks: Played) -> None:
         """Store the games of chunks: those of many chunks together take a third of the time."""
-        with self._adding():
-            self._connection.executemany(
+        with self.adding():
+            self.connection.executemany(
                 _ADD_GAME,  # calling a function for each row takes 0.4 us more
                 [
                     (played.chunk.pairing, *ending, fault.kind if fault else "", actions)
@@ -199,8 +183,8 @@ class Store:
                 for game in played.results
                 if game.fault
             ]
-            self._connection.executemany(_ADD_EVIDENCE, evidence)
-            renew_blocks(self._connection, map(range_of, chunks))
+            self.connection.executemany(_ADD_EVIDENCE, evidence)
+            renew_blocks(self.connection, map(range_of, chunks))
 
     def forfeit(self, forfeits: Forfeits) -> None:
         """Store games as forfeits by rule, replacing those that have been played."""
@@ -210,63 +194,43 @@ class Store:
             for game in range(forfeits.first, forfeits.end)
         ]
         bounds = (number, forfeits.first, forfeits.end)
-        with self._adding():
-            self._connection.executemany(_ADD_GAME, rows)
-            self._connection.execute(
+        with self.adding():
+            self.connection.executemany(_ADD_GAME, rows)
+            self.connection.execute(
                 "DELETE FROM evidence WHERE pairing = ? AND 2 * pair + seat >= ? "
                 "AND 2 * pair + seat < ?",
                 bounds,
             )
             span = PairRange(number, forfeits.first // 2, (forfeits.end + 1) // 2)
-            renew_blocks(self._connection, [span])
-
-    def commit(self) -> None:
-        """Commit the transaction: everything added so far survives a crash."""
-        self._database.commit()
-
-    def roll_back(self) -> None:
-        """Discard the games added since the last `commit`."""
-        self._database.roll_back()
-
-    def copy_to(self, path: Path) -> None:
-        """Commit, and write the whole content to a new file; equal content gives equal bytes."""
-        self._database.copy_to(path)
-
-    def copy_from(self, path: Path) -> None:
-        """Replace the content by the store in another file."""
-        self._database.copy_from(path)
-
-    def close(self) -> None:
-        """Close the store, which then is a single file with everything committed."""
-        self._database.close()
+            renew_blocks(self.connection, [span])
 
     def count(self) -> Counts:
         """Return the counts of all games."""
         from arena.store import counting  # imports numpy, which a run needs only at its end
 
-        faults = [Faults(*row) for row in self._rows(counting.FAULTS)]
-        sequence = self._rows(counting.SEQUENCE)
-        return counting.count(self._rows(counting.PAIRS.format(games=_ONE)), faults, sequence)
+        faults = [Faults(*row) for row in self.rows(counting.FAULTS)]
+        sequence = self.rows(counting.SEQUENCE)
+        return counting.count(self.rows(counting.PAIRS.format(games=_ONE)), faults, sequence)
 
     def count_ranges(self, ranges: Iterable[PairRange]) -> Counts:
         """Return the counts of the games in these ranges of pairs."""
         from arena.store import counting
 
         self._choose(ranges)
-        return counting.count(self._rows(counting.PAIRS.format(games=_ONE_CHOSEN)))
+        return counting.count(self.rows(counting.PAIRS.format(games=_ONE_CHOSEN)))
 
     def _choose(self, ranges: Iterable[PairRange]) -> None:
         """Fill the temporary table of the pairs that the next query is about."""
-        with self._errors():
-            self._connection.execute(_CHOSEN)
-            self._connection.execute("DELETE FROM chosen")
-            self._connection.executemany("INSERT INTO chosen VALUES (?, ?, ?)", ranges)
+        with self.errors():
+            self.connection.execute(_CHOSEN)
+            self.connection.execute("DELETE FROM chosen")
+            self.connection.executemany("INSERT INTO chosen VALUES (?, ?, ?)", ranges)
 
     def count_margins(self) -> Iterator[tuple[int, int, int]]:
         """Yield pairing, lead of its first bot, and number of games decided by points with it."""
         from arena.store import counting
 
-        return self._rows(counting.MARGINS)
+        return self.rows(counting.MARGINS)
 
     def count_differences(self, new: int, old: int, first: int, end: int) -> tuple[int, ...]:
         """Count the pairs that two pairings have both finished by the difference of their scores.
@@ -276,20 +240,20 @@ class Store:
         """
         from arena.store import counting
 
-        counts = dict(self._rows(counting.DIFFERENCES, new, old, first, end))
+        counts = dict(self.rows(counting.DIFFERENCES, new, old, first, end))
         return tuple(int(counts.get(halves, 0)) for halves in range(-4, 5))
 
     def read_pairs(self, pairing: int) -> PairGames:
         """Return the games of a pairing, pair by pair."""
         from arena.store import counting
 
-        return counting.PairGames.of(self._rows(counting.GAMES, pairing))
+        return counting.PairGames.of(self.rows(counting.GAMES, pairing))
 
     def finished(self, ranges: Iterable[PairRange]) -> defaultdict[int, list[range]]:
         """Return which pairs of these ranges are finished, as ranges in order, by pairing."""
         self._choose(ranges)
         found: defaultdict[int, list[range]] = defaultdict(list)
-        for pairing, pair in self._rows(_FINISHED):
+        for pairing, pair in self.rows(_FINISHED):
             of_pairing = found[pairing]
             if of_pairing and of_pairing[-1].stop == pair:
                 of_pairing[-1] = range(of_pairing[-1].start, pair + 1)
@@ -328,34 +292,26 @@ class Store:
             yield row[0], _result(row)
 
     def _games(self, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
-        return self._rows(GAMES.format(where=where), *values)
+        return self.rows(GAMES.format(where=where), *values)
 
     def named_games(self, pairings: Iterable[Pairing]) -> Iterator[tuple[Any, ...]]:
         """Yield every game as a row of games.csv, with labels in place of numbers.
 
         The SQL query takes 1.2 us a game, a third of the time of Python code.
         """
-        with self._errors():
-            self._connection.execute(
+        with self.errors():
+            self.connection.execute(
                 "CREATE TEMP TABLE IF NOT EXISTS named (pairing INTEGER PRIMARY KEY, bot, opponent)"
             )
-            self._connection.executemany(
+            self.connection.executemany(
                 "INSERT OR REPLACE INTO named VALUES (?, ?, ?)",
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
-        return self._rows(NAMED_GAMES)
+        return self.rows(NAMED_GAMES)
 
     def game_lines(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield every game as a line of games.csv, thousands in each text."""
-        return read_lines(self._database, pairings)
-
-    @contextmanager
-    def lines_apart(
-        self, pairings: Iterable[Pairing]
-    ) -> Iterator[tuple[Iterator[str], Callable[[], None]]]:
-        """Yield, for another thread, the lines of all games and a function that stops reading."""
-        with self._database.apart() as database:
-            yield read_lines(database, pairings), database.interrupt
+        return read_lines(self, pairings)
 
     def records(self, quota: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type and actions of games, in order.
@@ -364,7 +320,7 @@ class Store:
         """
         for pairing, pairs in enumerate(quota):
             if pairs:
-                rows = self._rows(RECORDS, pairing, 2 * pairs)
+                rows = self.rows(RECORDS, pairing, 2 * pairs)
                 for number, (_, games) in enumerate(groupby(rows, key=itemgetter(1))):
                     if number < pairs:
                         yield from games
@@ -376,16 +332,16 @@ class Store:
 
     def first_with_lead(self, pairing: int, points: int) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of a pairing's first game decided by points with this lead."""
-        return self._rows(WITH_LEAD, pairing, points)
+        return self.rows(WITH_LEAD, pairing, points)
 
     def shortest_city_wins(self) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of the shortest City win of each pairing, the shortest first."""
-        return self._rows(SHORTEST_CITY_WINS)
+        return self.rows(SHORTEST_CITY_WINS)
 
     def count_games(self) -> int:
         """Return the number of finished games."""
-        with self._errors(InputError):
-            games: int = self._database.one("SELECT count(*) FROM games")
+        with self.errors(InputError):
+            games: int = self.one("SELECT count(*) FROM games")
             return games
 
 

@@ -21,22 +21,7 @@ from arena.entries.spec import HERE, LANES, Here, Lane, is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.config_keys import (
-    EXECUTORS,
-    MAX_FAULTS,
-    TARGETS,
-    Bots,
-    ExecutorChoice,
-    Pairs,
-    Positive,
-    Seed,
-    SwissRounds,
-    TargetWord,
-    Venue,
-    Width,
-    converted,
-    told,
-)
+from arena.tournament import config_keys as keys
 from arena.tournament.fixed_deals import read_deals
 from arena.tournament.stop import check_target, make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
@@ -68,7 +53,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = []
 
 
-class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Config(keys.Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One tournament: every two bots play `pairs` deals twice, with the seats swapped.
 
     In a gauntlet each of the `bots` plays only against each of the `panel`. A Swiss tournament has
@@ -78,31 +63,34 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     bots: Annotated[
-        Bots[str | BotEntry], Meta(description="The bots: every two of them meet in a round robin.")
+        keys.Bots[str | BotEntry],
+        Meta(description="The bots: every two of them meet in a round robin."),
     ]
-    pairs: Annotated[Pairs, told("pairs")]
+    pairs: Annotated[keys.Pairs, keys.told("pairs")]
     format: Annotated[Format, Meta(description="Who meets whom.")] = "round_robin"
     panel: Annotated[
-        Bots[str | BotEntry], Meta(description="In a gauntlet, the opponents of each of `bots`.")
+        keys.Bots[str | BotEntry],
+        Meta(description="In a gauntlet, the opponents of each of `bots`."),
     ] = []
     rounds: Annotated[
-        SwissRounds | None,
+        keys.SwissRounds | None,
         Meta(description="Of a Swiss tournament, by default twice log2 of the number of bots."),
     ] = None
-    until: Annotated[TargetWord | Width | None, told("until")] = None
-    max_pairs: Annotated[Pairs | None, told("max_pairs")] = None
-    deals: Annotated[str | list[str], told("deals")] = ""
-    seed: Annotated[Seed, told("seed")] = 0
+    until: Annotated[keys.TargetWord | keys.Width | None, keys.told("until")] = None
+    max_pairs: Annotated[keys.Pairs | None, keys.told("max_pairs")] = None
+    deals: Annotated[str | list[str], keys.told("deals")] = ""
+    seed: Annotated[keys.Seed, keys.told("seed")] = 0
     name: Annotated[
         str, Meta(description="The folder in `results/`, by default the file's without .yaml.")
     ] = ""
-    rules: Annotated[dict[str, Any], told("rules")] = {}
-    lane: Annotated[Here | None, told("lane")] = None
-    limits: Annotated[Limits, told("limits")] = Limits()
+    rules: Annotated[dict[str, Any], keys.told("rules")] = {}
+    lane: Annotated[Here | None, keys.told("lane")] = None
+    limits: Annotated[Limits, keys.told("limits")] = Limits()
     max_faults: Annotated[
-        Positive, Meta(description="After so many faults a bot's other games are forfeits by rule.")
-    ] = MAX_FAULTS
-    anchor: Annotated[str | dict[str, float], told("anchor")] = ""
+        keys.Positive,
+        Meta(description="After so many faults a bot's other games are forfeits by rule."),
+    ] = keys.MAX_FAULTS
+    anchor: Annotated[str | dict[str, float], keys.told("anchor")] = ""
 
     def __post_init__(self) -> None:
         if self.panel and self.format != "gauntlet":
@@ -128,14 +116,14 @@ _KEYS: Final = {
     "bots": BotEntry.__struct_fields__,
     "panel": BotEntry.__struct_fields__,
     "limits": Limits.__struct_fields__,
-    "executor": ExecutorChoice.__struct_fields__,
+    "executor": keys.ExecutorChoice.__struct_fields__,
 }
 _CHOICES: Final = {
     "lane": LANES,
     "format": get_args(Format),
-    "executor": EXECUTORS,
-    "kind": EXECUTORS,
-    "until": (*TARGETS, "a number of Elo points"),
+    "executor": keys.EXECUTORS,
+    "kind": keys.EXECUTORS,
+    "until": (*keys.TARGETS, "a number of Elo points"),
 }
 
 
@@ -179,7 +167,7 @@ def convert(data: Any, name: str) -> Config:
     from arena.tournament.yaml_text import explain, line_of  # takes 30 ms, and no bot needs it
 
     try:
-        config = converted(data, Config)
+        config = keys.converted(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
         raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None

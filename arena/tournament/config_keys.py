@@ -126,15 +126,13 @@ def advise_whole(value: object) -> str:
     return "write a whole number, such as 1000"
 
 
-_Bot = TypeVar("_Bot")
-
 Seed = Annotated[int, within("seed")]
 Positive = Annotated[int, Meta(ge=1)]
 Pairs = Annotated[int, within("pairs")]
 Rounds = Annotated[int, Meta(ge=0, le=MOST_ROUNDS)]
 SwissRounds = Annotated[int, Meta(ge=1, le=MOST_ROUNDS)]
 Width = Annotated[float, Meta(ge=1, le=MOST_WIDTH)]  # half of an interval, in Elo points
-Bots = Annotated[list[_Bot], Meta(max_length=MOST_BOTS)]
+Bots = Annotated[list[_T], Meta(max_length=MOST_BOTS)]
 
 
 PATIENCE: Final = 60.0
@@ -190,11 +188,7 @@ Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
 """The name of an executor, a mapping as in a config, an executor, or a Dask client."""
 
 
-class EveryCallKeys(TypedDict, total=False):
-    """The fields of a venue that every call which plays takes as keywords: there is none yet."""
-
-
-class LocalKeys(EveryCallKeys, total=False):
+class LocalKeys(TypedDict, total=False):
     """Those that a call takes which plays on this machine."""
 
     workers: int | None

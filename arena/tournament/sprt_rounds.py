@@ -9,24 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.errors import InputError, counted
+from arena.statistics import sequential_test as sprt
 from arena.statistics.intervals import Estimate
 from arena.statistics.number_texts import signed, write_ends
-from arena.statistics.sequential_test import (
-    DIFFERENCES,
-    FIRST_LOOK,
-    PAIR_SCORES,
-    Bounds,
-    bounds,
-    elo_difference,
-    elo_of,
-    likely_left,
-    log_likelihood_ratio,
-    looks,
-    mean_difference,
-    prior_share,
-    share_of,
-    single_ratios,
-)
 from arena.tournament.rounds import Counts, Rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.stop import Sprt
@@ -51,7 +36,7 @@ class Evidence(NamedTuple):
     values: Sequence[float]
     mean0: float
     mean1: float
-    ends: Bounds
+    ends: sprt.Bounds
     looks: Sequence[int]
     shares: Sequence[float] = ()
 
@@ -63,17 +48,17 @@ class Evidence(NamedTuple):
     @property
     def ratio(self) -> float:
         """The log-likelihood ratio of the second hypothesis against the first."""
-        return log_likelihood_ratio(self.counts, self.values, self.mean0, self.mean1)
+        return sprt.log_likelihood_ratio(self.counts, self.values, self.mean0, self.mean1)
 
     @property
     def left(self) -> float | None:
         """The number of further observations that are likely to be needed, None if unknown."""
-        return likely_left(self.counts, self.values, self.mean0, self.mean1, self.ends)
+        return sprt.likely_left(self.counts, self.values, self.mean0, self.mean1, self.ends)
 
     @property
     def safe_pairs(self) -> int:
         """The number of further observations that cannot take the ratio to a bound."""
-        each = single_ratios(self.counts, self.values, self.mean0, self.mean1)
+        each = sprt.single_ratios(self.counts, self.values, self.mean0, self.mean1)
         low, high = (end - self.ratio for end in self.ends)
         return math.ceil(min(low / min(each), high / max(each))) - 1
 
@@ -100,9 +85,9 @@ class Evidence(NamedTuple):
     def elo(self, mean: float) -> float:
         """Convert a mean of the observations to a lead in Elo points."""
         if self.shares:
-            return elo_difference(self.shares, mean / 2, self.pairs)
+            return sprt.elo_difference(self.shares, mean / 2, self.pairs)
         edge = 0.25 / (self.pairs + 1)  # if all games are won, the estimate is at twice this
-        return elo_of(min(1 - edge, max(edge, mean / 2)))
+        return sprt.elo_of(min(1 - edge, max(edge, mean / 2)))
 
 
 def weigh(
@@ -115,11 +100,11 @@ def weigh(
 
     The counts are those that `Rounds.next` receives.
     """
-    ends = bounds(stop.alpha, stop.beta)
+    ends = sprt.bounds(stop.alpha, stop.beta)
     if not tournament.paired:
-        seen = counts.get(0, (0,) * len(PAIR_SCORES))
-        mean0, mean1 = (2 * share_of(elo) for elo in (stop.elo0, stop.elo1))
-        return Evidence(seen, PAIR_SCORES, mean0, mean1, ends, looks(sum(seen)))
+        seen = counts.get(0, (0,) * len(sprt.PAIR_SCORES))
+        mean0, mean1 = (2 * sprt.share_of(elo) for elo in (stop.elo0, stop.elo1))
+        return Evidence(seen, sprt.PAIR_SCORES, mean0, mean1, ends, sprt.looks(sum(seen)))
     numbers = [
         number
         for number in sorted(tournament.new_pairings)
@@ -127,11 +112,11 @@ def weigh(
     ]
     seen = [sum(at) for at in zip(*(counts[number] for number in numbers), strict=True)]
     shares = [_old_share(counts[tournament.old_pairing(number)]) for number in numbers] or [0.5]
-    mean0, mean1 = (mean_difference(shares, elo) for elo in (stop.elo0, stop.elo1))
+    mean0, mean1 = (sprt.mean_difference(shares, elo) for elo in (stop.elo0, stop.elo1))
     deals = sum(seen) // max(1, len(numbers))
-    numbers_seen = [len(numbers) * look for look in looks(deals)]
-    seen = seen or [0] * len(DIFFERENCES)
-    return Evidence(seen, DIFFERENCES, mean0, mean1, ends, numbers_seen, shares)
+    numbers_seen = [len(numbers) * look for look in sprt.looks(deals)]
+    seen = seen or [0] * len(sprt.DIFFERENCES)
+    return Evidence(seen, sprt.DIFFERENCES, mean0, mean1, ends, numbers_seen, shares)
 
 
 def decide(evidence: Evidence, new: str, old: str, out: Collection[str]) -> Verdict:
@@ -142,8 +127,8 @@ def decide(evidence: Evidence, new: str, old: str, out: Collection[str]) -> Verd
 
 
 def _old_share(counts: Sequence[int]) -> float:
-    total = math.fsum(n * score for n, score in zip(counts, PAIR_SCORES, strict=True))
-    return prior_share(total, sum(counts))
+    total = math.fsum(n * score for n, score in zip(counts, sprt.PAIR_SCORES, strict=True))
+    return sprt.prior_share(total, sum(counts))
 
 
 class SprtRounds(Rounds):
@@ -172,8 +157,8 @@ class SprtRounds(Rounds):
         if not numbers or evidence.verdict != "undecided":
             return []
         played = max((sum(of_pairing) for of_pairing in counts.values()), default=0)
-        safe, most = evidence.safe_pairs // len(numbers), max(FIRST_LOOK, played // _GROWTH)
-        size = min(safe + 1, most) if played >= FIRST_LOOK else FIRST_LOOK - played
+        safe, most = evidence.safe_pairs // len(numbers), max(sprt.FIRST_LOOK, played // _GROWTH)
+        size = min(safe + 1, most) if played >= sprt.FIRST_LOOK else sprt.FIRST_LOOK - played
         size = min(size, self.stop.max_pairs // max(1, self.tournament.panel) - played)
         return [PairRange(number, played, played + size) for number in numbers] if size > 0 else []
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import psutil
@@ -212,8 +212,12 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
         calls.append(Asked(tournament, (pair, seat)))
         return Game(Record("", ""), ("", ""), None, "draw", (0, 0), None)
 
+    def play(what: Tournament, *_: object, **__: object) -> SimpleNamespace:
+        calls.append(Asked(what))
+        return SimpleNamespace(comparison=None)
+
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arena.runs.run.run", lambda what, *_, **__: calls.append(Asked(what)))
+    monkeypatch.setattr("arena.runs.run.run", play)
     monkeypatch.setattr("arena.runs.rerun.play_again", play_again)
     monkeypatch.setattr("arena.runs.rerun.probe", lambda *_: [])
     monkeypatch.setattr("arena.processes.adopt_orphans", lambda: None)

@@ -371,7 +371,7 @@ import arena, arena.rl
 from arena import addons
 for name in arena.__all__:
     getattr(arena, name)
-for name in {name for one in addons.ADDONS.values() for name in one.hooks}:
+for name in addons.HOOKS:
     try:
         addons.hook(name)
     except arena.InputError as error:

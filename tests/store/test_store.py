@@ -164,8 +164,8 @@ def test_another_connection_sees_the_committed_games_only(path: Path) -> None:
 def test_a_full_disk_is_an_error_and_committed_games_stay(path: Path) -> None:
     """The chunk that did not fit is not stored in part."""
     with closing(begun(path, 100)) as store:
-        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        (pages,) = store.connection.execute("PRAGMA page_count").fetchone()
+        store.connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(ArenaError, match=r"run\.sqlite: database or disk is full"):
             store.add(played(0, 100, 1000))
     assert pairs_in(path) == [range(100)]
@@ -365,7 +365,7 @@ def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
     store = Store(None)
     for number, first in ((0, 0), (1, 3), (3, 5)):
         store.add(played(number, first, 4))
-    store._connection.execute("DELETE FROM games WHERE pairing = 1 AND pair = 3 AND seat = 1")
+    store.connection.execute("DELETE FROM games WHERE pairing = 1 AND pair = 3 AND seat = 1")
     found = [row[:3] for row in store.records([1, 3, 2, 0])]
     assert found == [(0, 0, 0), (0, 0, 1), (1, 3, 0)] + [(1, n, s) for n in (4, 5) for s in (0, 1)]
     assert len([*store.records([9, 9, 9, 9])]) == 23
@@ -375,15 +375,6 @@ def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
 def test_counts_know_how_many_games_they_have() -> None:
     assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
     assert Counts.of(games=[[3, 4]], pairs=[0]).total == 0
-
-
-def test_reading_that_has_ended_can_be_stopped(tmp_path: Path) -> None:
-    """A Ctrl-C may come so late that the lines are read and the connection is closed."""
-    with closing(Store(tmp_path / "store.sqlite")) as store:
-        with store.lines_apart([]) as (lines, stop):
-            stop()
-            assert "".join(lines) == ""
-        stop()
 
 
 @pytest.mark.slow
@@ -419,7 +410,7 @@ class Content(NamedTuple):
 
 def read(path: Path, *, copied: bool) -> Content:
     with closing(Store(path, copied=copied)) as store:
-        left_out, bots = (store._rows(f"SELECT * FROM {name}") for name in ("left_out", "bots"))
+        left_out, bots = (store.rows(f"SELECT * FROM {name}") for name in ("left_out", "bots"))
         tables = frozenset(store.results()), frozenset(left_out), frozenset(bots)
         return Content(*tables, store.manifest)
 
@@ -494,9 +485,9 @@ def test_a_pairing_is_part_of_a_checksum(path: Path) -> None:
     """In a node of SQLite's tree a key can change so that a game is found in its old place."""
     with closing(Store(path)) as store:
         store.add(played(0, 0, 2))
-        found = damage._sum_games(store._connection, 0, 0)
-        store._connection.execute("UPDATE games SET pairing = 1")
-        assert damage._sum_games(store._connection, 1, 0) != found
+        found = damage._sum_games(store.connection, 0, 0)
+        store.connection.execute("UPDATE games SET pairing = 1")
+        assert damage._sum_games(store.connection, 1, 0) != found
 
 
 @pytest.mark.slow

@@ -98,7 +98,7 @@ GROUP BY pairing, winner, fault
 
 
 def rows_of(store: Store, query: str) -> list[tuple[object, ...]]:
-    return list(store._connection.execute(query))
+    return list(store.connection.execute(query))
 
 
 def test_one_reading_counts_what_several_count() -> None:

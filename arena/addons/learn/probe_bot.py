@@ -9,16 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from arena.addons.learn.opponents import (
-    HOW,
-    NO_SCORES,
-    SOMEBODY,
-    learn_clone,
-    name_of,
-    play_to_learn,
-    respond_to,
-    respond_to_clone,
-)
+from arena.addons.learn import opponents
+from arena.addons.learn.opponents import HOW, NO_SCORES, SOMEBODY, name_of, respond_to
 from arena.entries.draft import ending_of
 from arena.entries.entry import Entry
 from arena.entries.file import replacing
@@ -202,10 +194,10 @@ def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
         content, blind, known = respond_to(victim), respond_to(victim, blind=True), None
     else:
         folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{asked.seed}"
-        play_to_learn(victim, folder, executor, learn, asked.seed, asked.shown)
-        clone = learn_clone(folder, learn, asked.seed)
-        content = respond_to_clone(victim, clone)
-        blind = respond_to_clone(victim, clone, blind=True)
+        opponents.play_to_learn(victim, folder, executor, learn, asked.seed, asked.shown)
+        clone = opponents.learn_clone(folder, learn, asked.seed)
+        content = opponents.respond_to_clone(victim, clone)
+        blind = opponents.respond_to_clone(victim, clone, blind=True)
         known = Learned(learn, clone.alike, clone.before)
     path = asked.out or Path(f"{name_of(victim)}{ending_of(content)}")
     return Opponent(_write(path, content, force=asked.force), blind, known)

@@ -6,20 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import (
-    ON_THIS_MACHINE,
-    PAIRS,
-    PATH,
-    QUIET,
-    SEED,
-    json_option,
-    key_option,
-    print_found,
-    print_json,
-    refuse_options,
-    say,
-    venue_options,
-)
+from arena.cli import options as cli
 from arena.cli.starting import find_venue
 from arena.tournament import config_keys as keys
 
@@ -31,23 +18,23 @@ _PLAYED = ("pairs", "learn", "workers", "out", "force", "blind")
 
 @click.command()
 @click.argument("bot")
-@key_option("pairs", f"{keys.PROBED_PAIRS}")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
+@cli.key_option("pairs", f"{keys.PROBED_PAIRS}")
+@cli.default_option("--seed", cli.SEED, 0, "Draws the deals.")
 @click.option(
     "--learn",
-    type=PAIRS,
+    type=cli.PAIRS,
     metavar="PAIRS",
     help="Learn to play as BOT, from so many pairs of games.  [default: none]",
 )
-@venue_options(*ON_THIS_MACHINE)
+@cli.venue_options(*cli.ON_THIS_MACHINE)
 @click.option(
-    "--out", "-o", type=PATH, metavar="FILE", help="The opponent.  [default: probe-BOT.py]"
+    "--out", "-o", type=cli.PATH, metavar="FILE", help="The opponent.  [default: probe-BOT.py]"
 )
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @click.option("--blind", is_flag=True, help="Also play without inferring BOT's hand.")
 @click.option("--exact", is_flag=True, help="Only say what BOT loses in two solved games.")
-@json_option
-@QUIET
+@cli.json_option
+@cli.QUIET
 def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     """Say how much BOT loses at least, to an opponent that knows it.
 
@@ -75,7 +62,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     victim = resolve(bot)
     adopt_orphans()
     if options.pop("exact"):
-        refuse_options(*_PLAYED, why="not with --exact, which plays nothing")
+        cli.refuse_options(*_PLAYED, why="not with --exact, which plays nothing")
         _say_exactly(victim, options["seed"], as_json=as_json, quiet=quiet)
         return
     pairs, shown = options["pairs"] or keys.PROBED_PAIRS, log.QUIET if quiet else log.NORMAL
@@ -86,7 +73,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     except Interrupted as interrupted:
         raise click.Abort(*interrupted.__notes__) from None
     lines = [found.sentence] if quiet else found.lines()
-    print_found(found.document(), lines, as_json=as_json)
+    cli.print_found(found.document(), lines, as_json=as_json)
 
 
 def _say_exactly(victim: Entry, seed: int, *, as_json: bool, quiet: bool) -> None:
@@ -95,9 +82,9 @@ def _say_exactly(victim: Entry, seed: int, *, as_json: bool, quiet: bool) -> Non
     found: list[dict[str, Any]] = []
     for one in probe_small(victim, seed, shown=not quiet):
         if not (as_json or found):
-            say(f"{victim.label} loses to the best opponent that knows it, of 1 at most:")
+            cli.say(f"{victim.label} loses to the best opponent that knows it, of 1 at most:")
         if not as_json:
-            say(one.line())
+            cli.say(one.line())
         found.append(one._asdict())
     if as_json:
-        print_json({"bot": victim.label, "games": found})
+        cli.print_json({"bot": victim.label, "games": found})

@@ -11,15 +11,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.decisions import (
-    Given,
-    Opponent,
-    find_opponents,
-    missing,
-    read_observation,
-    read_rules,
-    read_seats,
-)
+from arena.addons.rl import decisions
+from arena.addons.rl.decisions import Given
 from arena.batch.lockstep import Bits, draw_game, mask
 from arena.batch.replay import find_end, find_reward
 from engine import TAKE, IllegalAction, Rules, State, Strategy, View
@@ -31,7 +24,7 @@ try:
     import gymnasium
     from gymnasium.error import ResetNeeded
 except ImportError:
-    raise missing("gymnasium") from None
+    raise decisions.missing("gymnasium") from None
 
 ID = "DistrictNoir-v0"
 
@@ -62,16 +55,16 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
         rules: Mapping[str, Any] | Rules | None = None,
         observation: str = "observation",
     ) -> None:
-        self.rules = read_rules(rules)
-        size, self._observe = read_observation(observation, self.rules)
+        self.rules = decisions.read_rules(rules)
+        size, self._observe = decisions.read_observation(observation, self.rules)
         self.observation_space = gymnasium.spaces.Box(0, 1, (size,), np.int8)
         self.action_space = gymnasium.spaces.Discrete(ACTIONS)
-        self._seats = read_seats(seat)
-        self._opponents = find_opponents(opponent, self.rules)
+        self._seats = decisions.read_seats(seat)
+        self._opponents = decisions.find_opponents(opponent, self.rules)
         self._done = True
         self._seat = self._seats[0]
         self._view: View
-        self._opponent: Opponent
+        self._opponent: decisions.Opponent
         self._strategy: Strategy
 
     def reset(

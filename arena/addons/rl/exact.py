@@ -19,23 +19,13 @@ import numpy.typing as npt
 
 from arena.addons.rl.decisions import missing
 from arena.errors import InputError
-from engine import (
-    Action,
-    Bot,
-    Pack,
-    Rules,
-    Seat,
-    Setup,
-    State,
-    View,
-    counts,
-    outcome,
-    pack_of,
-    size,
-)
-from engine.cards import UNIT
+from engine.cards import UNIT, Action, Pack, counts, pack_of, size
+from engine.rules import Rules
+from engine.scoring import outcome
 from engine.seeds import stream
-from engine.view import view
+from engine.state import Seat, State
+from engine.strategy import Bot, Setup
+from engine.view import View, view
 from engine.worlds import choices
 
 Policy: TypeAlias = Callable[[View], Mapping[Action, float]]

@@ -15,29 +15,14 @@ import numpy.typing as npt
 
 from arena.batch.lockstep import Encoding
 from arena.errors import InputError, not_installed
-from engine import (
-    KINDS,
-    STANDARD,
-    TAKE,
-    Action,
-    IllegalAction,
-    Kind,
-    Pack,
-    Rules,
-    Seat,
-    State,
-    View,
-    cards_of,
-    counts,
-    outcome,
-    pack_of,
-    pack_text,
-    sample,
-    to_text,
-)
-from engine.cards import UNIT
-from engine.rules import RULE_NAMES
-from engine.view import view
+from engine import Action, Kind, Pack
+from engine.cards import KINDS, TAKE, UNIT, cards_of, counts, pack_of, pack_text, to_text
+from engine.errors import IllegalAction
+from engine.rules import RULE_NAMES, STANDARD, Rules
+from engine.scoring import outcome
+from engine.state import Seat, State
+from engine.view import View, view
+from engine.worlds import sample
 
 try:
     import pyspiel as pyspiel

@@ -10,14 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.decisions import (
-    Scorer,
-    find_opponent,
-    missing,
-    read_observation,
-    read_rules,
-    read_seats,
-)
+from arena.addons.rl import decisions
+from arena.addons.rl.decisions import Scorer
 from arena.batch.lockstep import Bits, History, Lockstep, random_deals
 from arena.batch.positions import Indices
 from arena.batch.replay import DRAW
@@ -35,7 +29,7 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 except ImportError:
-    raise missing("gymnasium") from None
+    raise decisions.missing("gymnasium") from None
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -110,11 +104,11 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
             raise InputError(f"skip_forced: {show(skip_forced)} is neither True nor False")
         self.num_envs = num_envs
         self.copy = copy
-        self.rules = read_rules(rules)
+        self.rules = decisions.read_rules(rules)
         self.autoreset_mode = _read_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         is_seen = observation != _NONE
-        size = read_observation(observation, self.rules, _NONE)[0] if is_seen else 0
+        size = decisions.read_observation(observation, self.rules, _NONE)[0] if is_seen else 0
         self.single_observation_space = gymnasium.spaces.Box(0, 1, (size,), np.int8)
         self.single_action_space = gymnasium.spaces.Discrete(ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -128,7 +122,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         self._lucks: dict[int, np.random.Generator] = {}  # of games with seeds of their own
         self._masks: Bits | None = None
         self._ended = np.ones(num_envs, np.bool_)  # whether the end of a game has been reported
-        self._seats = np.array(read_seats(seat))
+        self._seats = np.array(decisions.read_seats(seat))
         self._own = np.zeros(num_envs, np.intp)  # the learner's seats
         self._pool = None if opponent is None else Pool(num_envs)
         if opponent is not None:
@@ -406,7 +400,7 @@ def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np
     if not several:
         raise InputError("opponent: none is given")
     weights = _read_weights(given) if isinstance(given, Mapping) else np.ones(len(several))
-    return [Scorer(find_opponent(one), rules) for one in several], weights
+    return [Scorer(decisions.find_opponent(one), rules) for one in several], weights
 
 
 def _read_weights(given: Mapping[Any, Any]) -> npt.NDArray[np.float64]:

@@ -135,7 +135,8 @@ def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
 
 def estimate(counts: Ints, measure: Measure) -> Estimate:
     """Return a measure of a run's games; nan if it is not estimable."""
-    return estimate_ratio(measure.sums(counts), measure.whole).scaled(1, measure.digits)
+    alike = np.ones(counts.shape[1], np.int64)
+    return estimate_ratio(measure.sums(counts), measure.whole, alike).scaled(1, measure.digits)
 
 
 def difference(base: Ints, changed: Ints, measure: Measure) -> Estimate:
@@ -144,7 +145,8 @@ def difference(base: Ints, changed: Ints, measure: Measure) -> Estimate:
     Both have the same pairings and pairs.
     """
     both = measure.sums(base), measure.sums(changed)
-    return compare_ratios(*both, measure.whole).scaled(1, measure.digits)
+    alike = np.ones(base.shape[1], np.int64)
+    return compare_ratios(*both, measure.whole, alike).scaled(1, measure.digits)
 
 
 class VariantResult(NamedTuple):

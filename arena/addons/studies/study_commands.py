@@ -10,36 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from arena.cli.options import (
-    AGAINST,
-    MORE_BOTS,
-    PAIRS,
-    PATH,
-    QUIET,
-    REPLACE,
-    SEED,
-    Command,
-    Whole,
-    add_config_options,
-    add_run_options,
-    json_option,
-    key_option,
-    print_found,
-    print_json,
-    say,
-    terminal_room,
-    venue_options,
-    with_options,
-)
+from arena.cli import options as cli
+from arena.cli import starting
 from arena.cli.picking import note_extent
-from arena.cli.starting import (
-    describe_folder,
-    find_venue,
-    make_playing,
-    read_tournament,
-    report_problems,
-    stoppable,
-)
 from arena.errors import InputError, arena_command, counted, escape, naming, wrapped
 from arena.store.folder import ANALYSIS, locate
 from arena.tables.summary import Names, short_names
@@ -72,8 +45,8 @@ class _RuleOption(click.Option):
         return found and (found[0], f"{found[1]}  [published: {rules}]")
 
 
-@click.command(cls=Command)
-@click.argument("config", type=PATH)
+@click.command(cls=cli.Command)
+@click.argument("config", type=cli.PATH)
 @click.option(
     "--rule",
     "variants",
@@ -83,11 +56,11 @@ class _RuleOption(click.Option):
     metavar="NAME=VALUE,...",
     help="A rule and the values to try; repeatable.",
 )
-@key_option("pairs", "the config's")
-@MORE_BOTS
-@AGAINST
-@REPLACE
-@add_config_options("results/NAME-ablate")
+@cli.key_option("pairs", "the config's")
+@cli.MORE_BOTS
+@cli.AGAINST
+@cli.REPLACE
+@cli.add_config_options("results/NAME-ablate")
 def ablate(config: Path, variants: Sequence[str], **options: Any) -> None:
     """Measure what a change of the rules changes in the games.
 
@@ -106,22 +79,22 @@ def ablate(config: Path, variants: Sequence[str], **options: Any) -> None:
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.yaml_text import find_config
 
-    tournament, how = read_tournament(config, find_config(config), options)
+    tournament, how = starting.read_tournament(config, find_config(config), options)
     tried = make_variants(tournament.rules, variants)
     out = how.out or Path("results") / f"{tournament.name}-ablate"
     problems = prepare_variants(tournament, tried, None if how.fresh or how.replace else out)
-    report_problems(problems, options)
-    with stoppable(out):
+    starting.report_problems(problems, options)
+    with starting.stoppable(out):
         ablation = play_variants(tournament, tried, out, how)
     if options["as_json"]:
         run = {"run": tournament.name, "folder": str(out)}
-        print_json(run | ablation.document() | {"warnings": [*problems]})
+        cli.print_json(run | ablation.document() | {"warnings": [*problems]})
     elif not options["quiet"]:
-        say(describe_base(tournament), *wrapped(ablation.sentence))
-        say(*ablation.lines(), *ablation.notes(), describe_folder(out))
+        cli.say(describe_base(tournament), *wrapped(ablation.sentence))
+        cli.say(*ablation.lines(), *ablation.notes(), starting.describe_folder(out))
 
 
-@click.command(cls=Command)
+@click.command(cls=cli.Command)
 @click.argument("bot")
 @click.option(
     "--param",
@@ -131,16 +104,17 @@ def ablate(config: Path, variants: Sequence[str], **options: Any) -> None:
     metavar="NAME=VALUES",
     help="A parameter to tune: patience=0..5, weight=0.1..10:log, mode=a,b; repeatable.",
 )
-@AGAINST
-@click.option(
+@cli.AGAINST
+@cli.default_option(
     "--budget",
-    type=PAIRS,
-    default=keys.TUNED_PAIRS,
-    show_default=True,
-    help="Pairs of the search, for all settings and opponents together.",
+    cli.PAIRS,
+    keys.TUNED_PAIRS,
+    "Pairs of the search, for all settings and opponents together.",
 )
-@click.option("--proof", type=PAIRS, help="Most pairs of the comparison.  [default: the budget]")
-@add_run_options("results/tune-BOT")
+@click.option(
+    "--proof", type=cli.PAIRS, help="Most pairs of the comparison.  [default: the budget]"
+)
+@cli.add_run_options("results/tune-BOT")
 def tune(
     bot: str, parameters: Sequence[str], budget: int, proof: int | None, **options: Any
 ) -> None:
@@ -158,18 +132,18 @@ def tune(
     from arena.addons.studies.tuning import make_tuning, prepare_tuning, search_parameters
     from arena.tournament.config import Config, make_tournament
 
-    how, against = make_playing(options), options["against"]
+    how, against = starting.make_playing(options), options["against"]
     if not against:
         raise InputError("--against: name the bots that the settings meet, A,B,C or ladder")
-    settings = with_options(Config([], 1, name="tune"), options)
+    settings = cli.with_options(Config([], 1, name="tune"), options)
     base = make_tournament(settings, (bot,), against, options["lane"])
     tuning = make_tuning(base, parameters, budget, proof)
     prepare_tuning(tuning)
     out = how.out or Path("results") / tuning.folder_name
-    with stoppable(out):
+    with starting.stoppable(out):
         tuned = search_parameters(tuning, out, how)
     if options["as_json"]:
-        print_json({"folder": str(out)} | tuned.document())
+        cli.print_json({"folder": str(out)} | tuned.document())
     else:
         _print_tuned(tuned, out, quiet=options["quiet"])
 
@@ -178,48 +152,40 @@ def _print_tuned(tuned: Tuning, out: Path, *, quiet: bool) -> None:
     """Print the finding, the warnings, and the spec of the best bot."""
     lines = str(tuned).splitlines()
     if quiet:
-        say(lines[0])
+        cli.say(lines[0])
         return
-    say(*lines)
-    say(*(f"warning: {warning}" for warning in tuned.warnings), err=True)
-    say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
+    cli.say(*lines)
+    cli.say(*(f"warning: {warning}" for warning in tuned.warnings), err=True)
+    cli.say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
-        say(f"use it: {tuned.spec}")
-    say(describe_folder(out))
+        cli.say(f"use it: {tuned.spec}")
+    cli.say(starting.describe_folder(out))
 
 
-@click.command(cls=Command)
-@click.argument("target", type=PATH, metavar="RUN")
+@click.command(cls=cli.Command)
+@click.argument("target", type=cli.PATH, metavar="RUN")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
-@click.option(
-    "--by", default=keys.JUDGE, show_default=True, metavar="BOT", help="The bot that judges."
+@cli.default_option("--by", str, keys.JUDGE, "The bot that judges.", metavar="BOT")
+@cli.default_option(
+    "--games", cli.Whole(2, keys.MOST_ANALYSED), keys.ANALYSED, "Games at most, both of each pair."
 )
-@click.option(
-    "--games",
-    type=Whole(2, keys.MOST_ANALYSED),
-    default=keys.ANALYSED,
-    show_default=True,
-    help="Games at most, both of each pair.",
-)
-@click.option(
+@cli.default_option(
     "--worlds",
-    type=Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS),
-    default=keys.WORLDS,
-    show_default=True,
-    help="Opponent's hands on which each action is tried; an even number.",
+    cli.Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS),
+    keys.WORLDS,
+    "Opponent's hands on which each action is tried; an even number.",
 )
 @click.option("--opponent", metavar="BOT", help="The opponent in the table.  [default: most met]")
-@click.option(
+@cli.default_option(
     "--worst",
-    type=Whole(0, keys.MOST_ANALYSED - 1),
-    default=keys.WORST,
-    show_default=True,
-    help="Worst decisions of each bot to show; twice as many are judged by a second judge.",
+    cli.Whole(0, keys.MOST_ANALYSED - 1),
+    keys.WORST,
+    "Worst decisions of each bot to show; twice as many are judged by a second judge.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
-@venue_options()
-@json_option
-@QUIET
+@cli.default_option("--seed", cli.SEED, 0, "Draws the worlds.")
+@cli.venue_options()
+@cli.json_option
+@cli.QUIET
 def analyse(
     target: Path, bots: Sequence[str], by: str, worlds: int, worst: int, seed: int, **options: Any
 ) -> None:
@@ -240,13 +206,13 @@ def analyse(
     """
     from arena.tables.losses import Asked
 
-    venue = find_venue(options)
+    venue = starting.find_venue(options)
     analysis = _analyse_run(target, bots, Asked(by, worlds, seed, worst), venue, options)
     against = _choose(analysis, options["opponent"])
     lines = _format(target, bots, analysis, against)
     if options["quiet"]:
         lines = _format_losses(analysis, against, _name_bots(analysis))
-    print_found(_make_document(target, analysis, against), lines, as_json=options["as_json"])
+    cli.print_found(_make_document(target, analysis, against), lines, as_json=options["as_json"])
 
 
 def _analyse_run(
@@ -256,7 +222,7 @@ def _analyse_run(
     from arena.store.reader import choose, read_run
 
     tournament, store = read_run(path)
-    with closing(store), stoppable(path), naming(path):
+    with closing(store), starting.stoppable(path), naming(path):
         choice = choose(tournament, bots) if bots else None
         note_extent(path, tournament, store)
         return analyse_run(
@@ -403,7 +369,7 @@ def _format_loss(row: Mapping[str, Any]) -> str:
 
 def _name_bots(analysis: Analysis) -> Names:
     """Return the names of the bots for the terminal, whole labels for a file or a pipe."""
-    room = terminal_room()
+    room = cli.terminal_room()
     return short_names(
         map(escape, {*analysis.decisions["bot"]}), room and max(room - _OTHERS, _LABEL)
     )

@@ -29,16 +29,9 @@ from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
 from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.local import open_executor
+from arena.library import request
 from arena.library.comparing import Comparison, panel_of
-from arena.library.request import (
-    Bot,
-    CompareKeys,
-    Location,
-    folder_path,
-    make_playing,
-    request,
-    takes,
-)
+from arena.library.request import Bot, Location
 from arena.library.running import open_run
 from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
@@ -318,7 +311,7 @@ def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate])
         raise ArenaError(f"every setting fails: {candidates[0].label}: {candidates[0].fault}")
 
 
-@takes(CompareKeys)
+@request.takes(request.CompareKeys)
 def tune(
     bot: Bot,
     params: Ranges,
@@ -329,7 +322,7 @@ def tune(
     out: Location | None = None,
     fresh: bool = False,
     progress: bool = True,
-    **more: Unpack[CompareKeys],
+    **more: Unpack[request.CompareKeys],
 ) -> Tuning:
     """Search good parameters of a bot by games on common deals, and prove what is found.
 
@@ -348,8 +341,8 @@ def tune(
         if pairs is not None and not (type(pairs) is int and 1 <= pairs <= keys.MOST_PAIRS):
             raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {keys.MOST_PAIRS:,}")
     given: dict[str, Any] = {**more, "format": "gauntlet", "panel": panel_of(against, [bot])}
-    how = make_playing(None, fresh=fresh, progress=progress)
-    base, how = request([bot], None, given, {"name": "tune", "pairs": 1}, how)
+    how = request.make_playing(None, fresh=fresh, progress=progress)
+    base, how = request.request([bot], None, given, {"name": "tune", "pairs": 1}, how)
     tuning = make_tuning(base, params, budget, proof)
     prepare_tuning(tuning)
     with _open_folder(out) as path:
@@ -360,7 +353,7 @@ def tune(
 def _open_folder(out: Location | None) -> Iterator[Path]:
     """Yield the folder of a search, which without `out` is deleted at the end."""
     if out is not None:
-        yield folder_path(out, "out")
+        yield request.folder_path(out, "out")
         return
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder, "tune")

@@ -10,18 +10,7 @@ from typing import Any, Final
 
 import click
 
-from arena.cli.options import (
-    GAMES,
-    PATH,
-    RULES,
-    SEED,
-    Command,
-    Whole,
-    change_rules,
-    names_option,
-    say,
-    tolerate_any_terminal,
-)
+from arena.cli import options as cli
 from arena.errors import InputError
 from arena.tournament.config_keys import Naming
 
@@ -29,23 +18,19 @@ _FOLDER: Final = Path("results/human")
 _SEEDS: Final = 1_000_000_000  # short enough to be typed
 
 
-@click.command(cls=Command)
+@click.command(cls=cli.Command)
 @click.argument("bot")
-@click.option("--me", default="human", show_default=True, help="Your name in the records.")
-@click.option("--games", type=GAMES, default=1, show_default=True, help="How many games.")
-@names_option
-@click.option("--seed", type=SEED, help="Decides the deals.  [default: a new one]")
-@click.option(
-    "--lane",
-    type=click.Choice(["process", "jail"]),
-    default="process",
-    show_default=True,
-    help="How the bot is executed.",
+@cli.default_option("--me", str, "human", "Your name in the records.")
+@cli.default_option("--games", cli.GAMES, 1, "How many games.")
+@cli.names_option
+@click.option("--seed", type=cli.SEED, help="Decides the deals.  [default: a new one]")
+@cli.default_option(
+    "--lane", click.Choice(["process", "jail"]), "process", "How the bot is executed."
 )
 @click.option(
-    "--out", "-o", type=PATH, default=_FOLDER, show_default=True, help="Folder for the records."
+    "--out", "-o", type=cli.PATH, default=_FOLDER, show_default=True, help="Folder for the records."
 )
-@RULES
+@cli.RULES
 def human(
     bot: str,
     me: str,
@@ -73,28 +58,27 @@ def human(
     from arena.runs.rerun import find_opponent
 
     check_label("human", me)
-    changed = change_rules(rules)
+    changed = cli.change_rules(rules)
     entry = find_opponent(me, bot, lane, changed)
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
     session = Session(me, entry, bot, seed, games, names, changed)
-    tolerate_any_terminal()
+    cli.tolerate_any_terminal()
     if not play_session(session, Records(out), Terminal(sys.stdin, sys.stdout)):
         sys.exit(1)
 
 
 _NEEDED: Final = ("starlette", "uvicorn")
-_PORT: Final = Whole(0, 65_535)
+_PORT: Final = cli.Whole(0, 65_535)
 
 
 @click.command()
 @click.option("--port", type=_PORT, default=0, metavar="N", help="The port.  [default: a free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option(
+@cli.default_option(
     "--results",
-    type=PATH,
-    default=Path("results"),
-    show_default=True,
-    help="Your games are added to human/games.jsonl in this folder.",
+    cli.PATH,
+    Path("results"),
+    "Your games are added to human/games.jsonl in this folder.",
 )
 def table(port: int, no_browser: bool, results: Path) -> None:
     """Play against bots, or watch two of them, in a browser.
@@ -116,7 +100,7 @@ def table(port: int, no_browser: bool, results: Path) -> None:
     from arena.processes import adopt_orphans
 
     def tell(address: str) -> None:
-        say(f"{address}\na secret address, to be pasted into a browser; Ctrl-C ends the table")
+        cli.say(f"{address}\na secret address, to be pasted into a browser; Ctrl-C ends the table")
 
     adopt_orphans()
     serve(results, port, tell, None if no_browser else _open_browser)

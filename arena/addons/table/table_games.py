@@ -23,13 +23,7 @@ from arena.replays.finished_game import Game, game_timeline
 from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record
 from arena.tournament.config_keys import Naming
-from arena.tournament.match import (
-    Finished,
-    Player,
-    play_asking,
-    play_together,
-    result_of,
-)
+from arena.tournament.match import Finished, Player, play_asking, play_together, result_of
 from arena.tournament.players import RemotePlayer
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Timing

@@ -19,17 +19,8 @@ from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.lanes.signals import exit_on_termination
 from arena.processes import adopt_orphans
-from arena.replays.board import (
-    WIDTH,
-    Board,
-    Line,
-    Role,
-    card_names,
-    format_items,
-    group,
-    shorten,
-    value_note,
-)
+from arena.replays import board as boards
+from arena.replays.board import WIDTH, Board, Line, Role, card_names, format_items, group, shorten
 from arena.tournament.match import Finished
 from engine import CITY, KINDS, TAKE, Action, Rules, Seat, State, View, rules_text
 from engine.cards import CHARS, cards_of, count
@@ -174,7 +165,7 @@ class PersonPlayer:
 def help_lines(naming: str, rules: Rules) -> list[Line]:
     """Return the help: the signs of the cards, the commands, and the rules."""
     signs = [
-        f"{CHARS[kind]} {' '.join(card_names(naming, kind))}{value_note(naming, kind)}"
+        f"{CHARS[kind]} {' '.join(card_names(naming, kind))}{boards.value_note(naming, kind)}"
         for kind in KINDS
     ]
     told = ["Type a card's sign or its name to play it, T to take, quit to leave the game."]

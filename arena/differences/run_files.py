@@ -94,7 +94,8 @@ class RunTables(Tables):
 
         def write_faults(file: TextIO) -> None:
             forfeits = store.all_forfeits(self.pairings)
-            rows.write_faults(file, forfeits, replay_commands(tournament))
+            found = rows.fault_rows(forfeits, replay_commands(tournament))
+            csv_writer(FAULTS.make([*found]))(file)
 
         writers: dict[str, Writer] = {
             GAMES.file: lambda file: rows.write_games(file, store.game_lines(self.pairings)),

@@ -20,7 +20,7 @@ from arena.errors import InputError
 from arena.statistics.counts import BY_RULE
 from arena.store.database import Database
 from arena.store.folder import part_of
-from arena.store.table_columns import FAULTS, GAMES, TIMINGS
+from arena.store.table_columns import GAMES, TIMINGS
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Distribution, Timing
@@ -51,20 +51,13 @@ def read_back(table: pd.DataFrame) -> pd.DataFrame:
     return table.replace(GUARDED, r"\1", regex=True)
 
 
-def write_rows(file: TextIO, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write a CSV file with these columns and rows."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(map(guard, row) for row in rows)
-
-
-def replace_rows(path: Path, columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write a file as `write_rows` does, replacing an earlier one atomically."""
+def replace_table(path: Path, table: Columns | pd.DataFrame) -> None:
+    """Write a table to a file, replacing an earlier one atomically."""
     with (
         replacing(path, part_of(path)) as part,
         part.open("w", encoding="utf-8", newline="") as file,
     ):
-        write_rows(file, columns, rows)
+        csv_writer(table)(file)
 
 
 _AT_ONCE = 10_000  # rows: their cells as texts have a few megabytes
@@ -120,13 +113,6 @@ def write_games(file: TextIO, lines: Iterable[str]) -> None:
     """
     file.write(",".join(GAMES.names) + "\n")
     file.writelines(lines)
-
-
-def write_faults(
-    file: TextIO, forfeits: Iterable[tuple[Fixture, GameResult]], command: Callable[[Fixture], str]
-) -> None:
-    """Write faults.csv, one row a forfeit; `command` returns the command that replays a game."""
-    write_rows(file, FAULTS.names, fault_rows(forfeits, command))
 
 
 def fault_rows(

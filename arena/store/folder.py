@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -219,8 +218,7 @@ class RunFolder:
         """Replace an earlier run's files.
 
         Every file is written under a temporary name and then renamed. Those that an older arena
-        left at the top move to the details. Where report.html cannot be made, an earlier one is
-        kept if the games and the manifest have not changed.
+        left at the top move to the details.
         """
         paths = [home_of(self.path, name) for name in files]
         for path in paths:
@@ -231,19 +229,11 @@ class RunFolder:
                 with writing(path), part_of(path).open("w", encoding="utf-8", newline="") as file:
                     write(file)
             self._move_details()
-            page = home_of(self.path, REPORT_HTML)
-            if page not in paths and not (self._stays(GAMES) and self._stays(MANIFEST)):
-                page.unlink(missing_ok=True)
             for path in paths:
                 os.replace(part_of(path), path)
         finally:
             for path in paths:
                 part_of(path).unlink(missing_ok=True)
-
-    def _stays(self, name: str) -> bool:
-        """Return whether writing a file would not change its bytes."""
-        path = self.path / name
-        return path.is_file() and filecmp.cmp(part_of(path), path, shallow=False)
 
     def _move_details(self) -> None:
         """Move what an older arena has left at the top, except what may be open elsewhere."""

@@ -131,31 +131,14 @@ def find_game(
 
     Raises InputError if there is no such game, or if it has not been played yet.
     """
-    _check_labels(tournament, bots)
-    if type(pair) is not int or type(seat) is not int or seat not in (0, 1):
+    if type(pair) is not int or pair < 0 or type(seat) is not int or seat not in (0, 1):
         place = f"pair {show(pair)}, seat {show(seat)}"
-        raise InputError(f"{place}: a pair is a number, a seat is 0 or 1")
-    (number,) = _find_pairings(tournament, Choice(bots))
-    pairing = tournament.pairings[number]
-    fixture = Fixture(pairing, pair, seat if bots[0] == pairing.bot else 1 - seat)
-    if not 0 <= pair < tournament.most_pairs:
-        raise InputError(
-            f"game {fixture.name}: the run has {counted(tournament.most_pairs, 'pair')}"
-        )
-    return _read(tournament, store, fixture, number)
-
-
-def _read(tournament: Tournament, store: Store, fixture: Fixture, number: int) -> Game:
-    """Return the game at a place; raises InputError if it was not played yet."""
-    result = store.game(number, fixture.pair, fixture.seat)
-    if result is None:
-        raise InputError(f"game {fixture.name}: not played yet")
-    game = Game.of(tournament, fixture, result)
-    try:
-        game.record.replay()
-    except EngineError as error:
-        raise InputError(f"game {fixture.name}: its record cannot be played: {error}") from None
-    return game
+        raise InputError(f"{place}: a pair is a number from 0 on, a seat is 0 or 1")
+    for fixture, game in chosen_games(tournament, store, choose(tournament, bots, pair, seat)):
+        with naming(f"game {fixture.name}: its record cannot be played", EngineError):
+            game.record.replay()
+        return game
+    raise InputError(f"game {'/'.join([*bots, str(pair), str(seat)])}: not played yet")
 
 
 class Choice(NamedTuple):
@@ -184,28 +167,16 @@ def choose(
         return _parse(tournament, words[0])
     if len(words) > 2:
         raise InputError(f"a game has two bots, and {len(words)} are named")
-    _check_labels(tournament, words)
+    for label in words:
+        if label not in labels:
+            raise InputError(f"no bot {show(label)} in this run; there are {', '.join(labels)}")
     if pair is not None and pair >= tournament.most_pairs:
         most = counted(tournament.most_pairs, "pair")
         raise InputError(f"pair {pair}: the run has {most}, from 0 on")
     choice = Choice(tuple(words), pair, seat)
-    _find_pairings(tournament, choice)
+    if not _numbers(tournament, choice):
+        raise InputError(f"{' and '.join(words)} do not play each other in this run")
     return choice
-
-
-def _check_labels(tournament: Tournament, labels: Sequence[str]) -> None:
-    known = tournament.by_label
-    for label in labels:
-        if label not in known:
-            raise InputError(f"no bot {show(label)} in this run; there are {', '.join(known)}")
-
-
-def _find_pairings(tournament: Tournament, choice: Choice) -> list[int]:
-    """Return the numbers of the chosen pairings; raises InputError if no pairing is chosen."""
-    numbers = _numbers(tournament, choice)
-    if not numbers:
-        raise InputError(f"{' and '.join(choice.bots)} do not play each other in this run")
-    return numbers
 
 
 def _parse(tournament: Tournament, name: str) -> Choice:

@@ -137,10 +137,10 @@ def test_a_game_says_who_won_why_and_from_which_cards(folder: Path) -> None:
 WRONG_GAMES = {
     "label": (("uniform", "unifrm", 0, 0), "no bot 'unifrm' in this run; there are uniform, <scr"),
     "itself": (("uniform", "uniform", 0, 0), "uniform and uniform do not play each other"),
-    "pair": (("uniform", "Faulty", 4, 0), "game uniform/Faulty/4/0: the run has 4 pairs"),
-    "far": (("uniform", "Faulty", 9, 0), "game uniform/Faulty/9/0: the run has 4 pairs"),
-    "negative": (("uniform", "Faulty", -1, 0), "game uniform/Faulty/-1/0: the run has 4 pairs"),
-    "seat": (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number, a seat is 0 or 1"),
+    "pair": (("uniform", "Faulty", 4, 0), "pair 4: the run has 4 pairs"),
+    "far": (("uniform", "Faulty", 9, 0), "pair 9: the run has 4 pairs"),
+    "negative": (("uniform", "Faulty", -1, 0), "pair -1, seat 0: a pair is a number from"),
+    "seat": (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number from 0 on, a"),
     "type": (("uniform", "Faulty", "0", 0), "pair '0', seat 0: a pair is a number"),
 }
 

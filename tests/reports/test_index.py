@@ -137,14 +137,12 @@ def test_another_file_of_this_name_is_not_touched(results: Path, tmp_path: Path)
 
 
 STYLES = "arena.replays/base.css", "arena.reports/drawing.css"
-PARTED = [
-    re.split(r"@media \(prefers-color-scheme: dark\) *{", static(name), maxsplit=1)
+COLOURS = [
+    found
     for name in STYLES
+    for found in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", static(name))
 ]
-LIGHT, DARK = (
-    dict(found for parts in PARTED for found in re.findall(r"--([\w-]+): (#[0-9a-f]{6})", parts[n]))
-    for n in (0, 1)
-)
+LIGHT, DARK = ({one[0]: one[n] for one in COLOURS} for n in (1, 2))
 SIGNS = "city", "points", "tiebreak", "forfeit", "new", "old", "seat-0", "seat-1", "ink", "soft"
 ENDINGS = "city", "points", "tiebreak", "forfeit"
 PAIRS = ("new", "old"), ("seat-0", "seat-1")

@@ -16,8 +16,8 @@ from arena.errors import InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import run
-from arena.runs.verify import Difference, _is_same, spread, verify
-from arena.store.folder import RunFolder, locate
+from arena.runs.verify import Difference, spread, verify
+from arena.store.folder import RunFolder
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
@@ -336,16 +336,6 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     assert mark.exists()
 
 
-def test_a_file_for_which_nothing_is_written_is_not_the_same(tmp_path: Path) -> None:
-    """One that is written differently is not, either."""
-    path = tmp_path / "x.md"
-    path.write_text("text")
-    place = tmp_path, path.name
-    assert not _is_same(*place, None)
-    assert _is_same(*place, lambda file: file.write("text"))
-    assert not _is_same(*place, lambda file: file.write("texts"))
-
-
 @pytest.mark.slow
 def test_every_command_names_a_flipped_action(arena: Arena, tmp_path: Path) -> None:
     """In one line that says what can be done; the status is 2, and no file is changed."""
@@ -362,12 +352,3 @@ def test_every_command_names_a_flipped_action(arena: Arena, tmp_path: Path) -> N
         message = f"error: out/run.sqlite: damaged: {place}; a run with --fresh starts over\n"
         assert (done.returncode, done.stderr, done.stdout) == (2, message, "")
     assert (folder / "games.csv").read_bytes() == before
-
-
-@pytest.mark.slow
-def test_verify_says_that_a_page_was_never_written(out: Path) -> None:
-    """Earlier versions wrote it only with an extra; the other files are compared."""
-    locate(out, "report.html").unlink()
-    lines = [*verify(out, 0, HERE)]
-    assert "files: 12 compared" in lines
-    assert "report.html: not there; `arena report` writes it" in lines

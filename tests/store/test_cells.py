@@ -27,7 +27,6 @@ from arena.store.csv_files import (
     guard,
     parse_timings,
     read_back,
-    write_faults,
     write_games,
 )
 from arena.store.folder import RunFolder
@@ -160,7 +159,7 @@ def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:
         (Fixture(AB, 3, seat), GameResult(3, seat, winner, "forfeit", 0, 0, 7, fault, "5555555"))
         for seat, winner, fault in forfeits
     ]
-    write_faults(file, games, lambda fixture: f"play {fixture.name}")
+    csv_writer(FAULTS.make([*fault_rows(games, lambda fixture: f"play {fixture.name}")]))(file)
     return list(csv.DictReader(io.StringIO(file.getvalue())))
 
 

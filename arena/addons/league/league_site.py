@@ -22,7 +22,8 @@ from arena.reports.blocks import Report, Section, Table, Text
 from arena.reports.html import to_html
 from arena.reports.ladder import ENDINGS, MOST_RUNGS, Forfeiting, Opening, lay_out
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
-from arena.store.csv_files import replace_rows
+from arena.store.columns import Columns
+from arena.store.csv_files import replace_table
 from arena.store.folder import write_text
 from arena.store.table_columns import LEAGUE, Column
 from arena.tables.headline import say_order
@@ -55,7 +56,7 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
     changed = missing | {*(pages if names is None else names)}
     for name in sorted(changed & pages.keys()):
         write_text(pages[name], to_html(bot_report(league, name, found)))
-    replace_rows(folder / LEAGUE.file, *table(league, found))
+    replace_table(folder / LEAGUE.file, Columns.of_rows(*table(league, found)))
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
     return index

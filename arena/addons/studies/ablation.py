@@ -26,7 +26,7 @@ from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
 from arena.statistics.number_texts import write_cells
 from arena.store.counting import HALVES, TURNED, PairGames
-from arena.store.csv_files import replace_rows
+from arena.store.csv_files import replace_table
 from arena.store.database import NAME
 from arena.store.folder import RunFolder, check_names
 from arena.store.reader import count_kept, read_run
@@ -314,7 +314,7 @@ def ablate(
         kept = sum(count_kept(path / variant.name) for variant in variants)
         raise Interrupted(kept, tournament.games * len(variants)) from None
     ablation = _measure(tournament, variants, outcomes, path)
-    replace_rows(path / FILE, ABLATION.names, ablation.rows())
+    replace_table(path / FILE, ABLATION.make([*ablation.rows()]))
     return ablation
 
 

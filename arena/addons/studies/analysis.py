@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from arena.entries.file import replacing
 from arena.errors import InputError
 from arena.executors.local import open_executor
 from arena.replays.finished_game import Game
 from arena.replays.mistakes import describe_decision
 from arena.runs import judge_games
 from arena.runs.lessons import Seen, teach
-from arena.store.csv_files import csv_writer
+from arena.store.csv_files import replace_table
 from arena.store.database import NAME
-from arena.store.folder import ANALYSIS, STORE, check_names, make_place, part_of
+from arena.store.folder import ANALYSIS, STORE, check_names, make_place
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
@@ -63,7 +61,7 @@ def analyse_run(
     kept = folder and folder / NAME
     analysis = _analyse(tournament, found, kept, venue, asked, pupil, progress=progress)
     if folder and choice is None:
-        _write(make_place(folder, ANALYSIS), analysis.decisions)
+        replace_table(make_place(folder, ANALYSIS), analysis.decisions)
     return analysis
 
 
@@ -160,12 +158,3 @@ def _check_numbers(asked: Asked, games: int) -> None:
     most = keys.MOST_ANALYSED
     judge_games.check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
     judge_games.check_numbers(asked.worlds, asked.seed)
-
-
-def _write(path: Path, table: pd.DataFrame) -> None:
-    """Write a table to a file, atomically."""
-    with (
-        replacing(path, part_of(path)) as part,
-        part.open("w", encoding="utf-8", newline="") as file,
-    ):
-        csv_writer(table)(file)

@@ -36,7 +36,7 @@ from arena.library.running import open_run
 from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run
-from arena.store.csv_files import replace_rows
+from arena.store.csv_files import replace_table
 from arena.store.folder import RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
@@ -276,8 +276,8 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:
         most = 2 * (tuning.budget + 2 * tuning.proof)
         raise Interrupted(kept, most, at_most=True) from None
     assert proof.comparison is not None
-    rows = [one.cells for one in candidates]
-    replace_rows(path / CANDIDATES.file, CANDIDATES.names, rows)
+    table = CANDIDATES.make([one.cells for one in candidates])
+    replace_table(path / CANDIDATES.file, table)
     found = Comparison(proof.comparison, open_run(proven))
     return Tuning(tuning, candidates, found, (played + proof.played, kept + proof.kept))
 

@@ -10,26 +10,15 @@
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
-  // A page that was opened from a file may have no clipboard: then the text is selected and copied.
-  async function copy(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
+  // The old way works on every page: one that plain HTTP has brought has no clipboard.
+  function makeCopy(button, said, read) {
+    button.addEventListener("click", () => {
       const area = document.createElement("textarea");
-      area.value = text;
-      area.className = "unseen";
+      Object.assign(area, { value: read(), className: "unseen" });
       document.body.append(area);
       area.select();
-      const done = document.execCommand("copy");
+      said.textContent = document.execCommand("copy") ? "Copied" : "The browser does not allow copying";
       area.remove();
-      return done;
-    }
-  }
-
-  function makeCopy(button, said, read) {
-    button.addEventListener("click", async () => {
-      said.textContent = (await copy(read())) ? "Copied" : "The browser does not allow copying";
       button.focus();
     });
   }
@@ -98,13 +87,8 @@
   document.querySelectorAll("div.sheet").forEach(makeSheet);
 
   for (const code of document.querySelectorAll("details.listing")) {
-    const button = document.createElement("button");
-    const said = document.createElement("span");
-    button.type = "button";
-    button.textContent = "Copy";
-    said.className = "said";
-    said.setAttribute("role", "status");
-    code.querySelector("summary").after(button, said);
+    const [button, said] = code.querySelectorAll("button, .said");
+    button.hidden = false;
     makeCopy(button, said, () => code.querySelector("pre").textContent);
   }
 

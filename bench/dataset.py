@@ -16,7 +16,7 @@ from typing import Any
 import arena
 from arena.entries.catalogue import ELO
 from arena.entries.file import replacing
-from arena.store.reader import Choice, chosen_games, read_run, to_line
+from arena.store.reader import Choice, chosen_games, read_run
 from engine.cards import CHARS
 
 STRONG = tuple(reversed(ELO))[:5]
@@ -53,7 +53,7 @@ def main() -> None:
             if not game.fault:
                 rows = judged.get_group(fixture.name).to_dict("records")
                 decisions = json.dumps([describe(row) for row in rows])
-                line = f'{to_line(fixture, game)[:-1]}, "decisions": {decisions}}}'
+                line = f'{game.to_json(game=fixture.name)[:-1]}, "decisions": {decisions}}}'
                 file.write(f"{line}\n")
     print(f"{sum(map(len, judged.groups.values())):,} decisions: {args.out / 'games.jsonl'}")
 

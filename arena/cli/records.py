@@ -189,7 +189,7 @@ def export(run: Path, out: Path | None) -> None:
       arena play greedy uniform --pairs 10 --out results/export &&
         arena export results/export | arena replay -
     """
-    from arena.store.reader import Choice, chosen_games, read_run, to_line
+    from arena.store.reader import Choice, chosen_games, read_run
 
     if out and out.suffix.lower() in _OTHER_FORMATS:
         games = run / "games.csv"
@@ -199,7 +199,7 @@ def export(run: Path, out: Path | None) -> None:
     tournament, store = read_run(run)
     with closing(store), picking.open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):
-            click.echo(to_line(fixture, game), file)
+            click.echo(game.to_json(game=fixture.name), file)
         picking.note_extent(run, tournament, store)
 
 

@@ -138,8 +138,6 @@ def request(
     given: Mapping[str, Any],
     default: Mapping[str, Any],
     how: Playing,
-    *,
-    strict: bool = False,
 ) -> tuple[Tournament, Playing]:
     """Return a tournament that can be played, and how, with the venue.
 
@@ -147,7 +145,7 @@ def request(
     where there is none. A config that is a manifest is played as it is. Where only this
     process has a bot, all games are played in it. Warns of bots that do not load. Raises
     ChangedBots, and InputError, also for a class or function that does not load in a process of its
-    own, with the traceback from there as a note, and with `strict` for any bot that does not load.
+    own, with the traceback from there as a note.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
@@ -160,7 +158,7 @@ def request(
         else:
             data = default if data is None else data
             tournament, settings = _make(bots, data, given, name, how.kept)
-        for problem in prepare(tournament, how.kept, strict=strict):
+        for problem in prepare(tournament, how.kept):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
             warnings.warn(line, stacklevel=_CALLER)

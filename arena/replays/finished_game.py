@@ -179,16 +179,16 @@ class Game:
         yield from format_game(self.record, names, self.seats)
         yield from self.evidence() if self.fault else [self.ending]
 
-    def to_json(self) -> str:
-        """Return the record as one JSON line, with the seats, the result and the thoughts."""
-        more: dict[str, Any] = {}
+    def to_json(self, **more: Any) -> str:
+        """Return the record as one JSON line, with the seats, result, fault and thoughts."""
+        names = "winner", "win_type", "points"
+        more |= {"bots": self.seats} | {name: getattr(self, name) for name in names}
         if self.fault:
-            more["fault"] = {"bot": self.guilty, "kind": self.fault.kind, "ply": self.plies}
+            said = {"ply": self.plies, "message": self.fault.message}
+            more["fault"] = {"bot": self.guilty, "kind": self.fault.kind, **said}
         if self.thoughts is not None:
             more["thoughts"] = write_thoughts(self.thoughts)
-        return self.record.to_json(
-            bots=self.seats, winner=self.winner, win_type=self.win_type, points=self.points, **more
-        )
+        return self.record.to_json(**more)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -18,8 +18,7 @@ from arena.reports.games import Pick, Place, ShownFault, pick_games
 from arena.reports.html import to_html
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead_section import draw_lead
-from arena.reports.pairings_section import pairings_section
-from arena.reports.standings_section import bots_section, standings_section
+from arena.reports.standings_section import bots_section, pairings_section, standings_section
 from arena.statistics.number_texts import as_sentence
 from arena.store.columns import Columns, is_known
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer

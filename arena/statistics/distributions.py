@@ -113,17 +113,14 @@ def student_bound(freedom: npt.ArrayLike, level: float = 0.975) -> Floats:
     return np.asarray(bounds[places].reshape(np.shape(freedom)))
 
 
-def binomial(trials: int, odds: float) -> Floats:
-    """Return the binomial probabilities of 0, 1, ... successes; a success has these log odds.
+def fair_binomial(trials: int) -> Floats:
+    """Return the binomial probabilities of 0, 1, ... successes, which are as likely as not.
 
-    >>> binomial(2, 0.0).round(3).tolist()
+    >>> fair_binomial(2).round(3).tolist()
     [0.25, 0.5, 0.25]
     """
     logs = np.append(0.0, np.cumsum(np.log(np.arange(1, trials + 1))))
-    number = np.arange(trials + 1)
-    ways = logs[-1] - logs - logs[::-1]
-    lost, won = (np.logaddexp(0, side * odds) for side in (1, -1))
-    return np.asarray(np.exp(ways - number * won - number[::-1] * lost))
+    return np.asarray(np.exp(logs[-1] - logs - logs[::-1] - trials * math.log(2)))
 
 
 _MOST_STEPS = 200  # bisection needs about 60

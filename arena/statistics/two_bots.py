@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats, binomial
+from arena.statistics.distributions import Floats, fair_binomial
 from arena.statistics.model import PairScores
 from arena.statistics.posterior import make_priors
 
@@ -147,6 +147,6 @@ def sign_chance(counts: ScoreCounts) -> float:
     seen = abs(more - less + 2 * (won - lost))
     if ones + twos > _MOST_COUNTED:
         return math.erfc((seen - 0.5) / math.sqrt(2 * (ones + 4 * twos)))
-    of_ones, of_twos = binomial(ones, 0.0), binomial(twos, 0.0)
+    of_ones, of_twos = fair_binomial(ones), fair_binomial(twos)
     sums = np.abs(2 * (2 * np.arange(twos + 1) - twos)[:, None] + 2 * np.arange(ones + 1) - ones)
     return min(1.0, float((np.outer(of_twos, of_ones) * (sums >= seen)).sum()))

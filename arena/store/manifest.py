@@ -106,17 +106,8 @@ def make_tournament(data: Mapping[str, Any]) -> Tournament:
 
 
 def _entry(bot: _Bot) -> Entry:
-    return Entry(
-        label=bot.label,
-        target=bot.bot,
-        lane=bot.lane,
-        module="",
-        filename="",
-        sha256=bot.sha256,
-        params=bot.params,
-        needs=bot.needs,
-        program=bot.program,
-    )
+    fields = msgspec.structs.asdict(bot)
+    return Entry(target=fields.pop("bot"), **fields)
 
 
 def _find_problem(tournament: Tournament, panel: list[str]) -> str:

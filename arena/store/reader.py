@@ -219,25 +219,6 @@ def _numbers(tournament: Tournament, choice: Choice) -> list[int]:
     return [number for number, pairing in enumerate(tournament.pairings) if bots <= {*pairing}]
 
 
-def to_line(fixture: Fixture, game: Game) -> str:
-    """Return a game as one JSON line: its record, name, seats and result, and a forfeit's fault."""
-    more: dict[str, Any] = {
-        "game": fixture.name,
-        "bots": game.seats,
-        "winner": game.winner,
-        "win_type": game.win_type,
-        "points": game.points,
-    }
-    if game.fault:
-        more["fault"] = {
-            "bot": game.guilty,
-            "kind": game.fault.kind,
-            "ply": game.plies,
-            "message": game.fault.message,
-        }
-    return game.record.to_json(**more)
-
-
 def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     """Return, by label, how bots differ from the bots that played the stored games.
 

@@ -74,13 +74,11 @@ class Evidence(NamedTuple):
 
         It allows for the looks of the test, whether it has ended or not.
         """
-        from arena.statistics.stopped import estimate_mean
-
         if not self.pairs:  # all opponents are out
             least, most = self.values[0], self.values[-1]
             return Estimate((least + most) / 2, least, most)
         counts, values, mean0, mean1, ends, looks = self[:6]
-        return estimate_mean(counts, values, mean0, mean1, looks, ends)
+        return sprt.estimate_mean(counts, values, mean0, mean1, looks, ends)
 
     def elo(self, mean: float) -> float:
         """Convert a mean of the observations to a lead in Elo points."""

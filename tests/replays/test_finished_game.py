@@ -10,12 +10,11 @@ import pytest
 from arena.addons.table.terminal import format_ending
 from arena.lanes.faults import Fault
 from arena.replays.board import card_names
-from arena.replays.finished_game import format_game
+from arena.replays.finished_game import Game, format_game
 from arena.replays.timeline import find_marks
 from arena.tournament.config_keys import NAMINGS
-from arena.tournament.match import Finished
 from bots.uniform import bot
-from engine import KINDS, STANDARD, Record, Rules, State, pack_of, play_game
+from engine import KINDS, STANDARD, Record, Rules, State, outcome, pack_of, play_game
 from engine.notation import parse_cards
 from tests.conftest import Arena, run_command
 from tests.positions import at, dealt, packs, quiet_game
@@ -124,8 +123,11 @@ QUIET = dealt("5678C", "824xz", removed="CCy")
 
 
 def ending(state: State, seat: int, fault: Fault | None = None, since: int = 0) -> list[str]:
-    finished = Finished(state, fault, None if fault is None else 1 - seat)
-    return [line.text for line in format_ending(finished, seat, "english", "greedy", since)]
+    seats = ("you", "greedy") if seat == 0 else ("greedy", "you")
+    winner, win_type, score = outcome(state.piles, state.rules)
+    label = "you" if fault else seats[winner or 0]
+    game = Game(Record.of(state.deal(), state), seats, label, win_type, score, fault)
+    return [line.text for line in format_ending(game, state, seat, "english", since)]
 
 
 def test_a_win_by_city_shows_what_was_hidden() -> None:
@@ -134,7 +136,7 @@ def test_a_win_by_city_shows_what_was_hidden() -> None:
     assert ending(state, 1, since=4) == [
         "  greedy plays City",
         "  you take 5: City, Support 5, City, Support 5, City",
-        "You win at once, with 3 cities.",
+        "you wins by City, 5 : 0.",
         "",
         "pile        Support   5  6  7  8   Alliance       Betrayal        City",
         "you                   2  -  -  -   -              -               3 of 3",
@@ -148,24 +150,23 @@ def test_a_win_by_city_shows_what_was_hidden() -> None:
         "removed     Betrayal -1, Betrayal -2, Betrayal -3",
     ]
     lines = ending(state, 0)
-    assert "greedy wins at once, with 3 cities." in lines
+    assert "greedy wins by City, 5 : 0." in lines
     assert "you held    Support 5, Support 6" in lines
 
 
 def test_the_winners_points_come_first_and_no_empty_hand_is_shown() -> None:
     state = at(QUIET, quiet_game(QUIET))
     state.piles = packs("8", "x")
-    assert "You win on points, 8 to -1." in ending(state, 0)
-    assert "greedy wins on points, 8 to -1." in ending(state, 1)
+    assert "you wins on points, 8 : -1." in ending(state, 0)
+    assert "greedy wins on points, 8 : -1." in ending(state, 1)
     assert not any("held" in line for line in ending(state, 0))
 
 
 def test_a_forfeit_shows_its_evidence() -> None:
     fault = Fault("exception", "ValueError: boom", f"Trace\n  {'x' * 99}", "hello")
     lines = ending(at(CITIES, "C5C5C"), 0, fault)
-    start = lines.index("You win.")
-    assert lines[start + 1 : start + 7] == [
-        "greedy forfeits (an exception, ply 5): ValueError: boom",
+    start = lines.index("greedy forfeits (exception at ply 5): ValueError: boom.")
+    assert lines[start + 1 : start + 6] == [
         "traceback:",
         "  Trace",
         f"    {'x' * 76}",

@@ -30,10 +30,10 @@ from arena.statistics.sequential_test import (
     DIFFERENCES,
     PAIR_SCORES,
     Bounds,
+    estimate_mean,
     log_likelihood_ratio,
     share_of,
 )
-from arena.statistics.stopped import estimate_mean
 from arena.store.columns import Columns
 from arena.store.folder import RunFolder, locate
 from arena.store.table_columns import VERDICTS

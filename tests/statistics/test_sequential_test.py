@@ -13,8 +13,11 @@ from arena.statistics.counts import ScoreCounts
 from arena.statistics.sequential_test import (
     DIFFERENCES,
     PAIR_SCORES,
+    Walk,
     bounds,
     elo_of,
+    estimate_drift,
+    estimate_mean,
     likeliest,
     likely_left,
     log_likelihood_ratio,
@@ -22,7 +25,6 @@ from arena.statistics.sequential_test import (
     moments,
     share_of,
 )
-from arena.statistics.stopped import Walk, estimate_drift, estimate_mean
 from arena.tournament.sprt_rounds import SprtRounds
 from arena.tournament.stop import Sprt
 from bench.studies import sprt

@@ -23,7 +23,7 @@ from arena.replays.finished_game import Game, game_timeline
 from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record
 from arena.tournament.config_keys import Naming
-from arena.tournament.match import Finished, Player, play_asking, play_together, result_of
+from arena.tournament.match import Player, play_asking, play_together, result_of
 from arena.tournament.players import RemotePlayer
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Timing
@@ -65,7 +65,7 @@ class Match:
         person: Player,
         processes: Mapping[Seat, BotProcess],
         asking: Callable[[bytes | None], None] = lambda _: None,
-    ) -> Finished:
+    ) -> None:
         """Play the game; `asking` is called before each choice of a bot."""
         players: list[Player] = [person, person]
         for seat, process in processes.items():
@@ -78,25 +78,16 @@ class Match:
         score = points(self.state.piles, self.state.rules)
         labels, fault = self.fixture.labels, finished.fault
         self.game = Game(self.record, labels, winner, result.win_type, score, fault)
-        return finished
 
     def to_json(self) -> str:
         """Return the record of a person's game as one line, also of an unfinished game."""
-        game, (bot,) = self.game, self.bots.values()
-        more: dict[str, Any] = {}
-        if game and game.fault:
-            fault = {"kind": game.fault.kind, "ply": game.plies, "message": game.fault.message}
-            more["fault"] = {"bot": game.guilty} | fault
-        return self.record.to_json(
-            game=self.fixture.name,
-            bots=self.fixture.labels,
-            winner=game and game.winner,
-            win_type=game and game.win_type,
-            points=points(self.state.piles, self.state.rules),
-            seed=self.seed,
-            opponent=bot.describe(),
-            **more,
-        )
+        (bot,) = self.bots.values()
+        more = {"game": self.fixture.name, "seed": self.seed, "opponent": bot.describe()}
+        if self.game:
+            return self.game.to_json(**more)
+        result = {"winner": None, "win_type": None}
+        score = points(self.state.piles, self.state.rules)
+        return self.record.to_json(**more, bots=self.fixture.labels, **result, points=score)
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,15 @@ import click
 
 from arena.addons.table.table_games import LIMITS, Match, Quit, Records, Session
 from arena.errors import escape, quote
-from arena.lanes.faults import KINDS as FAULT_KINDS
-from arena.lanes.faults import Fault
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.lanes.signals import exit_on_termination
 from arena.processes import adopt_orphans
 from arena.replays import board as boards
 from arena.replays.board import WIDTH, Board, Line, Role, card_names, format_items, group, shorten
-from arena.tournament.match import Finished
-from engine import CITY, KINDS, TAKE, Action, Rules, Seat, State, View, rules_text
-from engine.cards import CHARS, cards_of, count
-from engine.scoring import outcome
+from arena.replays.finished_game import Game
+from engine import KINDS, TAKE, Action, Rules, Seat, State, View, rules_text
+from engine.cards import CHARS, cards_of
 from engine.view import view
 
 _STYLES: Final[dict[Role, dict[str, Any]]] = {
@@ -203,61 +200,28 @@ def _play(
     begins = f"{shorten(label)} begins" if seat else "you begin"
     terminal.say(["", f"You against {shorten(label)}; {begins}."])
     person = PersonPlayer(terminal, label, naming)
-    finished = None
     try:
-        finished = match.play(person, {1 - seat: process})
+        match.play(person, {1 - seat: process})
     finally:
         line, path = records.keep(match), quote(str(records.path))
-        if finished is not None:
-            lines = format_ending(finished, seat, naming, label, person.seen_plies)
+        if match.game:
+            lines = format_ending(match.game, match.state, seat, naming, person.seen_plies)
             terminal.say(["", *lines])
         if line is not None:
-            what = "Recorded" if finished else "The game is kept unfinished"
+            what = "Recorded" if match.game else "The game is kept unfinished"
             show = f"arena show {path} --line {line}"
             terminal.say(["", f"{what}: line {line} of {path}", f"  {show}"])
 
 
-def format_ending(
-    finished: Finished, seat: Seat, naming: str, opponent: str, since: int
-) -> list[Line]:
-    """Return the actions from a ply on, the winner, the win type, and the hidden cards."""
-    state = finished.state
-    board = Board(view(state, seat), naming, shorten(opponent))
-    lines = board.events(since) + format_result(finished, seat, shorten(opponent))
-    lines += [Line(""), *board.score(), Line("")]
+def format_ending(game: Game, state: State, seat: Seat, naming: str, since: int) -> list[Line]:
+    """Return the actions from a ply on, how the game ended, and the hidden cards."""
+    board = Board(view(state, seat), naming, shorten(game.seats[1 - seat]))
+    ending, *evidence = [*game.evidence()] or [game.ending]
+    lines = board.events(since)
+    lines += [Line(line, "head") for line in textwrap.wrap(f"{ending}.", WIDTH)]
+    lines += [*(Line(line[:WIDTH]) for line in evidence), Line(""), *board.score(), Line("")]
     if board.hand:
         lines += format_items("you held", group(board.hand))
     if state.hands[1 - seat]:
         lines += format_items("bot held", group(board.layout.see(cards_of(state.hands[1 - seat]))))
     return lines + format_items("removed", group(board.layout.see(sorted(state.removed))))
-
-
-def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:
-    """Return the winner and the win type, or the bot's fault with its evidence."""
-    if finished.fault is not None:
-        return _explain_forfeit(finished.fault, len(finished.state.history), opponent)
-    return [Line(_result(finished.state, seat, opponent), "head")]
-
-
-def _result(state: State, seat: Seat, opponent: str) -> str:
-    winner, win_type, score = outcome(state.piles, state.rules)
-    if winner is None:
-        return f"A draw at {score[0]} points each."
-    subject = "You win" if winner == seat else f"{opponent} wins"
-    if win_type == "city":
-        return f"{subject} at once, with {count(state.piles[winner], CITY)} cities."
-    if win_type == "tiebreak":
-        return f"{subject} the tie-break at {score[0]} points each."
-    return f"{subject} on points, {score[winner]} to {score[1 - winner]}."
-
-
-def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
-    """Return the bot's fault with its evidence."""
-    what = FAULT_KINDS[fault.kind].text if fault.kind in FAULT_KINDS else fault.kind
-    text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
-    lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
-    for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):
-        if evidence.strip():
-            lines.append(Line(f"{name}:"))
-            lines += [Line(f"  {line}"[:WIDTH]) for line in evidence.strip().splitlines()]
-    return lines

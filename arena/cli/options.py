@@ -134,17 +134,6 @@ names_option: Final = default_option(
     "--names", NAMES, "english", "What the cards are called; deck is a standard deck of 52."
 )
 
-SCHEDULER: Final = click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="A Dask scheduler: tcp://10.0.0.1:8786.  [default: that of Dask's config]",
-)
-SCHEDULER_FILE: Final = click.option(
-    "--scheduler-file",
-    metavar="FILE",
-    help="A file that says where the scheduler is.  [default: none]",
-)
-
 MORE_BOTS: Final = click.option(
     "--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable."
 )
@@ -207,6 +196,8 @@ _FORMS: Final[dict[str, dict[str, Any]]] = {
     "deals": {"metavar": "FILE"},
     "anchor": {"metavar": "BOT=ELO[+-ERROR]"},
     "executor": {"type": click.Choice(keys.EXECUTORS)},
+    "scheduler": {"metavar": "ADDRESS"},
+    "scheduler_file": {"metavar": "FILE"},
     "lane": {"type": LANE},
     "rules": {"metavar": "JSON", "callback": _read_changes},
     "limits": {"metavar": "JSON", "callback": _read_changes},
@@ -228,9 +219,8 @@ def venue_options(
     Those without which a command does are named; `choose_venue` reads the others.
     """
     defaults = {"workers": workers, "executor": executor}
-    options = {key: key_option(key, defaults.get(key, "")) for key in keys.Venue.__struct_fields__}
-    options |= {"scheduler": SCHEDULER, "scheduler_file": SCHEDULER_FILE}
-    return _adds([option for key, option in options.items() if key not in without])
+    defaults |= {"scheduler": "that of Dask's config", "scheduler_file": "none"}
+    return _adds([key_option(key, said) for key, said in defaults.items() if key not in without])
 
 
 ON_THIS_MACHINE: Final = ("executor", "scheduler", "scheduler_file")

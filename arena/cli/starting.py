@@ -13,17 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena import errors
 from arena.cli.options import say, terminal_room, warn, with_options
-from arena.errors import (
-    ChangedBots,
-    InputError,
-    NoSites,
-    Unreachable,
-    counted,
-    naming,
-    shell_line,
-    wrapped,
-)
+from arena.errors import ChangedBots, InputError, NoSites, Unreachable, counted, naming, wrapped
 
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome, Playing
@@ -96,7 +88,7 @@ def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
     if folder is None:
         return "nothing is kept without --out"
     words = [word for word in sys.argv[1:] if word != "--fresh"]
-    return f"{interrupted} in {folder}/; go on with: {shell_line(['arena', *words])}"
+    return f"{interrupted} in {folder}/; go on with: {errors.shell_line(['arena', *words])}"
 
 
 def make_playing(options: Mapping[str, Any], config: Venue | None = None) -> Playing:

@@ -8,15 +8,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from arena.differences.claims import (
-    FEWEST_PAIRS,
-    Claim,
-    count_observations,
-    make_claim,
-    make_sentence,
-    name_value,
-    state_claim,
-)
+from arena.differences import claims
+from arena.differences.claims import FEWEST_PAIRS, Claim, make_claim
 from arena.differences.lead_parts import LeadParts
 from arena.differences.paired import PairedGames, make_paired_games
 from arena.errors import arena_command, counted, pad
@@ -89,7 +82,7 @@ class SprtResult(NamedTuple):
     def sentence(self) -> str:
         """Which of the two is stronger, as far as the interval and the test say it together."""
         found = self.verdict, self.elo, self.stop, self.evidence.pairs
-        return make_sentence((self.new, self.old), self.against, self.out, found, self.word)
+        return claims.make_sentence((self.new, self.old), self.against, self.out, found, self.word)
 
     @property
     def statement(self) -> str:
@@ -99,7 +92,7 @@ class SprtResult(NamedTuple):
             return as_sentence(self.sentence)
         claim = make_claim(self.verdict, self.elo, self.stop, evidence.pairs)
         two, is_ahead = (self.new, self.old), self.elo.value >= 0
-        said = state_claim(claim, two, self.stop, self.word, is_ahead=is_ahead)
+        said = claims.state_claim(claim, two, self.stop, self.word, is_ahead=is_ahead)
         it = "it" if claim in ("better", "weaker") else self.new
         if not self.paired:
             total = sum(map(operator.mul, evidence.counts, evidence.values))
@@ -148,7 +141,7 @@ class SprtResult(NamedTuple):
         )
         yield f"Elo difference {signed(elo.value, '+.1f')}, {interval}"
         by_value = zip(evidence.values, evidence.counts, strict=True)
-        seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
+        seen = ", ".join(f"{claims.name_value(value)}: {count:,}" for value, count in by_value)
         pairs = counted(evidence.pairs, "pair")
         if self.paired:
             yield f"{pairs} played by both; by how much {self.new} had more:"
@@ -197,7 +190,7 @@ def make_comparison(
     new, old, *against = tournament.labels
     found = find_out(tournament.pairings, counted.faults, tournament.max_faults)
     out = tuple(label for label in tournament.labels if label in found)
-    seen = count_observations(tournament, store, 0, tournament.most_pairs)
+    seen = claims.count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
     mean = evidence.estimate()
     paired = None

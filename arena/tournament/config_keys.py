@@ -89,6 +89,8 @@ TEXTS: Final = {
     "anchor": "A bot whose Elo is fixed.",
     "workers": "Worker processes.",
     "executor": "Where games are played: on this machine, a Dask cluster, or the ranks of MPI.",
+    "scheduler": "A Dask scheduler: tcp://10.0.0.1:8786.",
+    "scheduler_file": "A file that says where the scheduler is.",
     "seed": "Seed of all randomness.",
     "lane": "How all bots are executed.",
     "rules": "Numbers of the rules to change.",
@@ -147,12 +149,8 @@ class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     kind: Annotated[ExecutorKind, told("executor")] = "local"
-    scheduler: Annotated[
-        str | None, Meta(description="The address of a Dask scheduler: `tcp://10.0.0.1:8786`.")
-    ] = None
-    scheduler_file: Annotated[
-        str | None, Meta(description="A file that says where the scheduler is.")
-    ] = None
+    scheduler: Annotated[str | None, told("scheduler")] = None
+    scheduler_file: Annotated[str | None, told("scheduler_file")] = None
     patience: Annotated[
         float, Meta(gt=0, description="Seconds for which a cluster may have no machine.")
     ] = PATIENCE

@@ -16,15 +16,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
-from arena.addons.studies.settings import (
-    Parameter,
-    Ranges,
-    Setting,
-    count_settings,
-    describe,
-    design,
-    read_parameters,
-)
+from arena.addons.studies import settings as space
+from arena.addons.studies.settings import Parameter, Ranges, Setting, describe, read_parameters
 from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
 from arena.errors import ArenaError, InputError, counted, shorten
@@ -106,7 +99,7 @@ class TuningPlan(NamedTuple):
     def begin(self) -> list[Candidate]:
         """Return the candidates of the first round."""
         wanted = count_starters(self.parameters, self.budget // self.base.panel)
-        settings = design(self.parameters, wanted, self.base.seed)
+        settings = space.design(self.parameters, wanted, self.base.seed)
         return [Candidate(f"candidate-{n}", one) for n, one in enumerate(settings, 1)]
 
     def search(self, candidates: Sequence[Candidate]) -> Tournament:
@@ -136,7 +129,7 @@ class TuningPlan(NamedTuple):
 
 def count_starters(parameters: Sequence[Parameter], deals: int) -> int:
     """Return how many settings so many deals against each opponent allow, 0 if not two."""
-    most = min(_STARTERS[len(parameters) - 1], count_settings(parameters))
+    most = min(_STARTERS[len(parameters) - 1], space.count_settings(parameters))
     least = {n: (n + 1) * _LEAST_DEALS * count_halvings(n) for n in range(most, 1, -1)}
     fitting = (n for n in least if deals >= least[n])
     return next(fitting, 0)

@@ -18,7 +18,7 @@ from arena.reports.blocks import Report
 from arena.reports.drawing import Chart
 from arena.runs.saving import Extent
 from arena.store.columns import Frames
-from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, list_names, write_text
 from arena.store.store import Store
 from arena.tables.summary import format_standings
 from arena.tournament.tournament import Anchored, Tournament
@@ -245,10 +245,7 @@ class Ratings:
 
         path = Path(folder_path(folder, "folder"))
         own = {REPORT_HTML, REPORT_MARKDOWN, *(f"{name}.csv" for name in self.tables)}
-        try:
-            there = {one.name for one in path.iterdir()} if path.exists() else set()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        there = list_names(path)
         if there and not {REPORT_MARKDOWN} <= there <= own:
             raise InputError(f"{path}: holds other files; choose a new folder")
         check_place(path / REPORT_MARKDOWN)

@@ -18,7 +18,7 @@ from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
-from arena.store.folder import REPLACED, TIMINGS, RunFolder, Writer, part_of
+from arena.store.folder import REPLACED, TIMINGS, RunFolder, Writer, list_names, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.sqlite_file import connect
@@ -240,11 +240,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
 
 def _check(path: Path, store: Store) -> None:
     """Raise InputError for a folder that is neither empty nor that of a run with these games."""
-    try:
-        is_free = not path.exists() or (path.is_dir() and not any(path.iterdir()))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if is_free:
+    if not list_names(path):
         return
     if not os.path.isfile(path / NAME):
         raise InputError(f"{path}: holds something else than this run; choose a new folder")

@@ -249,6 +249,12 @@ def part_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
+def list_names(path: Path) -> set[str]:
+    """Return the names in a folder, none if it is not there; raises InputError."""
+    with naming(f"{path}: cannot be read", OSError):
+        return {one.name for one in path.iterdir()} if path.exists() else set()
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically, making its folder; raises InputError, which names the file."""
     with naming(f"{path}: cannot be written", OSError):

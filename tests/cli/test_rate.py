@@ -81,7 +81,7 @@ MISTAKES = {
     "nowhere": "nowhere: No such file or directory",
     ".": ".: not a run, but holds runs: one, two",
     "one --out two": "two: holds other files; choose a new folder",
-    "one --out mine.csv": "mine.csv: cannot be written: Not a directory",
+    "one --out mine.csv": "mine.csv: cannot be read: Not a directory",
     "one --anchor new=3": "anchor: no bot 'new' in this run; there are greedy, uniform,",
     "one --anchor greedy": "anchor: expected a bot and its Elo",
     "one --anchor greedy=1+-nan": "anchor: expected a bot and its Elo",

@@ -440,7 +440,7 @@ def test_a_folder_with_anything_else_is_refused(
         other.save(saved_run)
     assert {path: path.read_bytes() for path in saved_run.rglob("*.*")} == before
     (tmp_path / "file").write_text("")
-    with pytest.raises(arena.InputError, match="file: holds something else"):
+    with pytest.raises(arena.InputError, match="file: cannot be read: Not a directory"):
         in_memory.save(tmp_path / "file")
 
 

@@ -70,7 +70,7 @@ def bot(setup: Setup) -> Strategy:
     own, usual = {victim}(setup), {victim}(setup._replace(rules=STANDARD))
     if type(own) is not type(usual):
         raise TypeError(f"{falls_back} {{type(own).__name__}}")
-    if {scored} and not hasattr(own, "scores"):
+    if not hasattr(own, "scores"):
         raise TypeError("it {lacks}")
     return {victim}(setup)
 '''
@@ -108,13 +108,13 @@ def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
     return wrap(victim, _TEXT, "from bots.responder import Responder", how=how)
 
 
-def question(victim: Entry, *, scored: bool) -> bytes:
+def question(victim: Entry) -> bytes:
     """Return the source of a Python bot that plays as another one, or a zip with its files.
 
-    It fails if that bot leaves other rules than the published ones to another strategy, or, with
-    `scored`, if it has no method `scores`.
+    It fails if that bot leaves other rules than the published ones to another strategy, or if it
+    has no method `scores`.
     """
-    words = {"scored": scored, "lacks": NO_SCORES, "falls_back": FALLS_BACK}
+    words = {"lacks": NO_SCORES, "falls_back": FALLS_BACK}
     return wrap(victim, _QUESTION, "from engine import STANDARD", **words)
 
 
@@ -237,18 +237,17 @@ def _is_scored(victim: Entry, rules: Rules) -> bool:
     if victim.command or victim.lane == "remote":
         return False
     lane = None if victim.lane == "inproc" else victim.lane
+    content = question(victim)
     with scratch_folder() as folder:
-        for scored in (False, True):
-            content = question(victim, scored=scored)
-            file = folder / f"question{scored}{ending_of(content)}"
-            file.write_bytes(content)
-            try:
-                with asking(resolve(str(file), lane=lane), rules) as make:
-                    make(0, 0)
-            except Forfeit as forfeit:
-                if NO_SCORES not in forfeit.fault.message:
-                    raise
-                return False
+        file = folder / f"question{ending_of(content)}"
+        file.write_bytes(content)
+        try:
+            with asking(resolve(str(file), lane=lane), rules) as make:
+                make(0, 0)
+        except Forfeit as forfeit:
+            if NO_SCORES not in forfeit.fault.message:
+                raise
+            return False
     return True
 
 

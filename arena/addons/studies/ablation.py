@@ -28,7 +28,7 @@ from arena.statistics.number_texts import write_cells
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_table
 from arena.store.database import NAME
-from arena.store.folder import RunFolder, check_names
+from arena.store.folder import RunFolder, check_names, list_names
 from arena.store.reader import count_kept, read_run
 from arena.store.table_columns import ABLATION
 from arena.tables.summary import short_names
@@ -387,12 +387,7 @@ def prepare_variants(
 
 def _check_folder(path: Path) -> None:
     """Raise InputError unless a folder holds an ablation or nothing."""
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{path}: not a folder")
-    try:
-        names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    names = list_names(path)
     if NAME in names:
         raise InputError(f"{path}: holds a run; choose another folder for an ablation")
     if names and not names & {FILE, BASE}:

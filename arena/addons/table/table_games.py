@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import ArenaError, InputError, arena_command
+from arena.errors import ArenaError, InputError, arena_command, naming
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import remove_folder
@@ -133,11 +133,9 @@ class Records:
     def __init__(self, folder: Path) -> None:
         """Create the folder and the file; raises InputError if they cannot be written."""
         self.path = folder / "games.jsonl"
-        try:
+        with naming(f"{folder}: cannot be written", OSError):
             folder.mkdir(parents=True, exist_ok=True)
             self.path.open("a").close()
-        except OSError as error:
-            raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
 
     def keep(self, match: Match) -> int | None:
         """Append a game, and return its line number; None for one in which nobody has acted.

@@ -427,7 +427,7 @@ def test_what_is_not_sure_is_not_said_to_be() -> None:
         ([], "Missing option '--rule'"),
         (["--rule", "set_bonus=0", "--out", "."], ".: holds other files and no ablation"),
         (["--rule", "set_bonus=0", "--out", "run"], "run: holds a run; choose another folder"),
-        (["--rule", "set_bonus=0", "--out", "cup.yaml"], "cup.yaml: not a folder"),
+        (["--rule", "set_bonus=0", "--out", "cup.yaml"], "cup.yaml: cannot be read"),
         (["--rule", "set_bonus=0", "--bot", "nobody"], "nobody"),
     ],
 )

@@ -20,7 +20,7 @@ from engine.cards import (
     shuffled,
     to_text,
 )
-from engine.errors import AfterEnd, IllegalAction
+from engine.errors import AfterEnd, IllegalAction, show
 from engine.notation import parse_actions, parse_deal
 from engine.rules import STANDARD, Rules, first_seat
 
@@ -249,7 +249,7 @@ def _describe(action: object) -> str:
     if isinstance(action, GeneratorType):
         return "(a generator: `choose` must return an int, not yield it)"
     hint = " (a text: return an int)" if isinstance(action, str) else ""
-    return ascii(action)[:80] + hint
+    return show(action) + hint
 
 
 def _plain(action: SupportsIndex) -> Action | None:
@@ -262,7 +262,7 @@ def _plain(action: SupportsIndex) -> Action | None:
 
 
 def _name(action: Action) -> str:
-    return f"{action} ({CHARS[action]})" if 0 <= action <= TAKE else str(action)[:80]
+    return f"{action} ({CHARS[action]})" if 0 <= action <= TAKE else show(action)
 
 
 _new = object.__new__

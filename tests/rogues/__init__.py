@@ -26,7 +26,7 @@ LANES = ("inproc", "process", "jail")
 
 ILLEGAL = {
     f"answers_{what}": f"answers.py(what='{what}')"
-    for what in ("99", "minus_one", "none", "float", "text", "true", "list", "chameleon")
+    for what in ("99", "huge", "minus_one", "none", "float", "text", "true", "list", "chameleon")
 }
 """Rogues whose first answer is not a legal action."""
 

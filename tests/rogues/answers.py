@@ -44,6 +44,7 @@ class Mine(IllegalAction):
 ANSWERS = {
     "99": 99,
     "minus_one": -1,
+    "huge": 10**5000,
     "none": None,
     "text": "T",
     "true": True,

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,12 @@ def docs(page: str | None, only_path: bool) -> None:
     if place.suffix == ".md":
         cli.say("as text: `make docs` builds the site", err=True)
         return
-    if not only_path and not _open_in_browser(place):
+    if not only_path:
+        import webbrowser
+
+        with suppress(OSError, webbrowser.Error):
+            if webbrowser.open(place.as_uri()):
+                return
         cli.say("no browser was found here; open this file in one", err=True)
 
 
@@ -120,15 +126,6 @@ def _find_page(name: str | None) -> Path:
 
 def _name_page(path: Path) -> str:
     return path.parent.name if path.stem in ("index", "README") else path.stem
-
-
-def _open_in_browser(page: Path) -> bool:
-    import webbrowser
-
-    try:
-        return webbrowser.open(page.as_uri())
-    except (OSError, webbrowser.Error):
-        return False
 
 
 @click.command()
@@ -287,9 +284,6 @@ def rate(places: Sequence[Path], anchor: Sequence[str], out: Path | None) -> Non
         cli.say(describe_folder(out))
 
 
-_LONGEST_NAME = 80  # characters of a file's name
-
-
 @click.command()
 @click.argument("target", type=cli.PATH, metavar="RUN|FILE")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
@@ -362,7 +356,7 @@ def _make_timeline_of_line(path: Path, line: int, seat: int | None) -> dict[str,
     """Return the timeline of a line of a file of records."""
     from arena.entries.resolve import resolve
     from arena.replays.curve import BOT
-    from arena.replays.finished_game import line_timeline
+    from arena.replays.judge_records import line_timeline
     from engine import EngineError
 
     text = picking.read_record(path, line)
@@ -375,9 +369,8 @@ def _make_timeline_of_line(path: Path, line: int, seat: int | None) -> dict[str,
 
 def _make_file_name(game: str, seat: int | None) -> str:
     """Return a file name for the page of a game that is valid on every system."""
-    plain = re.sub(r"[^A-Za-z0-9_.]+", "-", game).strip("-.")
-    end = "" if seat is None else f"-seat-{seat}"
-    return f"{plain[-_LONGEST_NAME:].strip('-.') or 'game'}{end}.html"
+    plain = re.sub(r"[^A-Za-z0-9_.]+", "-", game).strip("-.")[-80:].strip("-.")
+    return f"{plain or 'game'}{'' if seat is None else f'-seat-{seat}'}.html"
 
 
 def _write_page(path: Path, page: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,7 +35,7 @@ def replay(file: Path, as_json: bool) -> None:
     """Check the game records of FILE, one a line; - is standard input.
 
     A record is a JSON object, as `arena game` and `arena export` print it. The exit status is
-    1 if a record is bad.
+    1 if a record is bad, or states another result than its actions have.
 
     \b
     Example:
@@ -140,11 +140,13 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     """Print a game of a file of records."""
     from arena.replays.curve import describe_decisive
     from arena.replays.finished_game import format_game
-    from arena.replays.judge_records import parse_players, parse_record
-    from engine import EngineError
+    from arena.replays.judge_records import parse_players, parse_record, read_line
+    from engine import EngineError, IllegalAction
 
     text = picking.read_record(path, line)
     try:
+        with suppress(IllegalAction):  # the plies before it are shown
+            read_line(text)
         record, players = parse_record(text), parse_players(text)
         decisive = describe_decisive(record, players, by)
         for row in chain(format_game(record, names, players), decisive):

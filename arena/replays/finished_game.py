@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
 from arena.entries.entry import Entry
-from arena.errors import counted, escape, shorten
+from arena.errors import counted
 from arena.lanes.faults import Fault
 from arena.replays.board import WIDTH, Layout, group
 from arena.replays.curve import find_curve
-from arena.replays.judge_records import PLAYERS, parse_players, parse_record
-from arena.replays.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
+from arena.replays.timeline import Thoughts, make_timeline, write_thoughts
 from arena.statistics.counts import BY_RULE
 from arena.tournament.config_keys import Naming
 from arena.tournament.judged import Judged
@@ -23,10 +21,12 @@ from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import Record, Seat, State, breakdown, outcome, points
 from engine.cards import to_text
-from engine.errors import RecordError, show
 from engine.notation import parse_actions, parse_deal
 from engine.scoring import Breakdown
 from engine.view import view
+
+PLAYERS = ("seat 0", "seat 1")
+"""The default names of the players."""
 
 
 def _list_items(head: str, items: Iterable[str]) -> list[str]:
@@ -236,7 +236,7 @@ def game_timeline(game: Game, **shown: Unpack[Shown]) -> dict[str, Any]:
     return make_timeline(
         game.record,
         players=game.seats,
-        **_find_shown(game.record, shown),
+        **find_shown(game.record, shown),
         thoughts=game.thoughts,
         winner=game.seats.index(game.winner) if game.fault and game.winner else None,
         ending=game.ending if seat is None else _known_ending(game),
@@ -244,27 +244,7 @@ def game_timeline(game: Game, **shown: Unpack[Shown]) -> dict[str, Any]:
     )
 
 
-def line_timeline(line: bytes, **shown: Unpack[Shown]) -> dict[str, Any]:
-    """Return the timeline of a line of a file of records, as `game_timeline` does.
-
-    Names, fault and thoughts in the line are shown if they are valid. Also raises RecordError for
-    a line without a record.
-    """
-    record, players = parse_record(line), players_of_line(line)
-    game = _read_game(line, record, players)
-    if game is not None:
-        return game_timeline(game, **shown)
-    plies = len(record.actions)
-    return make_timeline(
-        record,
-        players=players,
-        **_find_shown(record, shown),
-        thoughts=parse_thoughts(line, record),
-        ending=f"unfinished after {counted(plies, 'ply', 'plies')}",
-    )
-
-
-def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
+def find_shown(record: Record, shown: Shown) -> dict[str, Any]:
     """Return the options of a timeline, with the curve in the views of the seats shown."""
     found: dict[str, Any] = {name: value for name, value in shown.items() if name != "by"}
     if by := shown.get("by"):
@@ -272,74 +252,6 @@ def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
         curve = find_curve(record, by, (0, 1) if seat is None else (seat,))
         found |= {"chances": curve.chances, "beliefs": curve.beliefs, "off": curve.off}
     return found
-
-
-def players_of_line(line: bytes) -> tuple[str, str]:
-    """Return two different names for seat 0 and seat 1 of a line in a file of records."""
-    names = parse_players(line)
-    return (names[0], names[1]) if names[0] != names[1] else PLAYERS
-
-
-def read_line(line: bytes) -> Game | None:
-    """Return the finished game in a line of a file of records, None if it is not finished.
-
-    Raises EngineError for a line without a record, with a record that cannot be replayed, or with
-    another result than the record gives.
-    """
-    game = _read_game(line, parse_record(line), players_of_line(line))
-    if problem := _find_misstated(json.loads(line), game, players_of_line(line)):
-        raise RecordError(problem)
-    return game
-
-
-def _find_misstated(stated: dict[str, Any], game: Game | None, players: Sequence[str]) -> str:
-    """Return what a line states otherwise than the replay of its record, empty if nothing.
-
-    A winner may be a label or a seat. Except before the first action and after the last one, only
-    the bot whose turn it was can have forfeited.
-    """
-    given: dict[str, Any] = {"winner": None, "win_type": None}
-    if game:
-        given = {"winner": game.winner, "win_type": game.win_type, "points": [*game.points]}
-        state = game.record.replay()
-        turn = players[state.to_act]
-        if game.fault and state.history and not state.over and game.guilty != turn:
-            return f"fault.bot is {show(game.guilty)}, and it was the turn of {show(turn)}"
-    for name, value in given.items():
-        told = stated.get(name, value)
-        if name == "winner" and type(told) is int and told in (0, 1):
-            told = players[told]
-        elif name == "winner" and told is not None and players == PLAYERS:
-            continue  # the line does not name its bots
-        if (escape(told) if isinstance(told, str) else told) != value:
-            return f"{name} is {show(told)}, and the record gives {show(value)}"
-    return ""
-
-
-def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | None:
-    """Return the game of a line if it is finished: played to its end, or forfeited."""
-    state = record.replay()
-    thoughts = parse_thoughts(line, record)
-    fault = json.loads(line).get("fault")
-    if not isinstance(fault, dict) or fault.get("bot") not in players:
-        return _finish(record, players, thoughts) if state.over else None
-    winner = 1 - players.index(fault["bot"])
-    said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
-    score = points(state.piles, state.rules)
-    return Game(record, players, players[winner], "forfeit", score, said, thoughts)
-
-
-def _finish(record: Record, players: tuple[str, str], thoughts: Thoughts | None) -> Game:
-    """Return the game of a complete record."""
-    state = record.replay()
-    winner, win_type, score = outcome(state.piles, state.rules)
-    label = None if winner is None else players[winner]
-    return Game(record, players, label, win_type, score, None, thoughts)
-
-
-def _text(value: object) -> str:
-    """Return a value of a record as one line of text."""
-    return shorten(escape(value)) if isinstance(value, str) else ""
 
 
 def _known_ending(game: Game) -> str:

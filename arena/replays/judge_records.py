@@ -1,13 +1,19 @@
-"""Read game records, and judge each: replay it, and name its result or its first illegal action."""
+"""Read game records, and judge each: name its result, its first illegal action, or a false result.
+
+A record is a line of a file. What it states must be what its actions give.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Unpack
 
-from arena.errors import counted, escape
-from engine import Record, State, breakdown, outcome
+from arena.errors import counted, escape, shorten
+from arena.lanes.faults import Fault
+from arena.replays.finished_game import PLAYERS, Game, Shown, find_shown, game_timeline
+from arena.replays.timeline import Thoughts, make_timeline, parse_thoughts
+from engine import Record, State, breakdown, outcome, points
 from engine.cards import pack_text
 from engine.errors import (
     AfterEnd,
@@ -17,16 +23,19 @@ from engine.errors import (
     NotationError,
     RecordError,
     RulesError,
+    show,
 )
-
-PLAYERS = ("seat 0", "seat 1")
-"""The default names of the players."""
-
 
 MOST_LINE: Final = 1 << 20
 """Bytes of a line: a record has a few hundred, or some thousand with a bot's evidence."""
 
 _MOST_NAME = 60  # characters, as of a label
+
+
+class Misstated(RecordError):
+    """A record that states another result than its actions have."""
+
+
 _CODES: dict[type[EngineError], str] = {
     AfterEnd: "after-end",
     IllegalAction: "illegal-action",
@@ -34,6 +43,7 @@ _CODES: dict[type[EngineError], str] = {
     RulesError: "bad-deal",
     NotationError: "bad-notation",
     RecordError: "bad-json",
+    Misstated: "wrong-result",
 }
 
 
@@ -58,6 +68,7 @@ def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
+            read_line(line)
             yield {"line": number, **_judge_state(parse_record(line).replay())}
         except EngineError as error:
             yield {
@@ -89,6 +100,94 @@ def parse_players(line: bytes) -> Sequence[str]:
     if not all(isinstance(bot, str) and 0 < len(bot) <= _MOST_NAME for bot in bots):
         return PLAYERS
     return [escape(bot) for bot in bots]
+
+
+def players_of_line(line: bytes) -> tuple[str, str]:
+    """Return two different names for seat 0 and seat 1 of a line in a file of records."""
+    names = parse_players(line)
+    return (names[0], names[1]) if names[0] != names[1] else PLAYERS
+
+
+def read_line(line: bytes) -> Game | None:
+    """Return the finished game in a line of a file of records, None if it is not finished.
+
+    Raises EngineError for a line without a record, with a record that cannot be replayed, or with
+    another result than the record gives.
+    """
+    game = _read_game(line, parse_record(line), players_of_line(line))
+    if problem := _find_misstated(json.loads(line), game, players_of_line(line)):
+        raise Misstated(problem)
+    return game
+
+
+def _find_misstated(stated: dict[str, Any], game: Game | None, players: Sequence[str]) -> str:
+    """Return what a line states otherwise than the replay of its record, empty if nothing.
+
+    A winner may be a label or a seat. Except before the first action and after the last one, only
+    the bot whose turn it was can have forfeited.
+    """
+    given: dict[str, Any] = {"winner": None, "win_type": None}
+    if game:
+        given = {"winner": game.winner, "win_type": game.win_type, "points": [*game.points]}
+        state = game.record.replay()
+        turn = players[state.to_act]
+        if game.fault and state.history and not state.over and game.guilty != turn:
+            return f"fault.bot is {show(game.guilty)}, and it was the turn of {show(turn)}"
+    for name, value in given.items():
+        told = stated.get(name, value)
+        if name == "winner" and type(told) is int and told in (0, 1):
+            told = players[told]
+        elif name == "winner" and isinstance(told, str) and players == PLAYERS:
+            continue  # the line does not name its bots
+        if (escape(told) if isinstance(told, str) else told) != value:
+            return f"{name} is {show(told)}, and the record gives {show(value)}"
+    return ""
+
+
+def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | None:
+    """Return the game of a line if it is finished: played to its end, or forfeited."""
+    state = record.replay()
+    thoughts = parse_thoughts(line, record)
+    fault = json.loads(line).get("fault")
+    if not isinstance(fault, dict) or fault.get("bot") not in players:
+        return _finish(record, players, thoughts) if state.over else None
+    winner = 1 - players.index(fault["bot"])
+    said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
+    score = points(state.piles, state.rules)
+    return Game(record, players, players[winner], "forfeit", score, said, thoughts)
+
+
+def _finish(record: Record, players: tuple[str, str], thoughts: Thoughts | None) -> Game:
+    """Return the game of a complete record."""
+    state = record.replay()
+    winner, win_type, score = outcome(state.piles, state.rules)
+    label = None if winner is None else players[winner]
+    return Game(record, players, label, win_type, score, None, thoughts)
+
+
+def _text(value: object) -> str:
+    """Return a value of a record as one line of text."""
+    return shorten(escape(value)) if isinstance(value, str) else ""
+
+
+def line_timeline(line: bytes, **shown: Unpack[Shown]) -> dict[str, Any]:
+    """Return the timeline of a line of a file of records, as `game_timeline` does.
+
+    Names, fault and thoughts in the line are shown if they are valid. Also raises what `read_line`
+    raises.
+    """
+    game = read_line(line)
+    if game is not None:
+        return game_timeline(game, **shown)
+    record, players = parse_record(line), players_of_line(line)
+    plies = len(record.actions)
+    return make_timeline(
+        record,
+        players=players,
+        **find_shown(record, shown),
+        thoughts=parse_thoughts(line, record),
+        ending=f"unfinished after {counted(plies, 'ply', 'plies')}",
+    )
 
 
 def _judge_state(state: State) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
-from arena.replays.finished_game import read_line
-from arena.replays.judge_records import read_lines
+from arena.replays.judge_records import read_line, read_lines
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same

@@ -20,8 +20,7 @@ from arena.entries.file import decode, read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
 from arena.lanes.faults import KINDS
-from arena.replays.finished_game import read_line
-from arena.replays.judge_records import read_lines
+from arena.replays.judge_records import read_line, read_lines
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.replays.finished_game import line_timeline
 from arena.replays.html_page import render_replay
+from arena.replays.judge_records import line_timeline
 from arena.runs.judge_games import describe_judge, review_record
 from arena.tournament.judged import Judged
 from engine import STANDARD, Record

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.replays.finished_game import Game, game_timeline, line_timeline
+from arena.replays.finished_game import Game, game_timeline
 from arena.replays.html_page import render_replay
+from arena.replays.judge_records import line_timeline
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view

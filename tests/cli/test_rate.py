@@ -121,6 +121,8 @@ MISSTATED: list[tuple[dict[str, Any], str]] = [
     ({"winner": "uniform"}, "winner is 'uniform', and the record gives 'greedy'"),
     ({"winner": 1}, "winner is 'uniform', and the record gives 'greedy'"),
     ({"winner": None}, "winner is None, and the record gives 'greedy'"),
+    ({"winner": False}, "winner is False, and the record gives 'greedy'"),
+    ({"winner": False, "bots": None}, "winner is False, and the record gives 'seat "),
     ({"win_type": "city"}, "win_type is 'city', and the record gives 'points'"),
     ({"points": [0, 0]}, "points is [0, 0], and the record gives ["),
     ({"points": {"\x1b[2J": "x" * 999}}, "points is {"),
@@ -141,22 +143,21 @@ MISSTATED: list[tuple[dict[str, Any], str]] = [
 def test_a_line_that_does_not_state_its_result_is_an_error(
     arena: Arena, runs: Path, change: dict[str, Any], why: str
 ) -> None:
-    """Of `rate`, `report` and `verify`, each with the number of the line; nothing is written."""
+    """Of each command, with the number of the line; nothing is written."""
     first, *lines = (runs / "one.jsonl").read_text().splitlines()
     assert json.loads(first)["win_type"] == "points"
-    (runs / "wrong.jsonl").write_text(
-        "\n".join([*lines, "", json.dumps(json.loads(first) | change)])
-    )
-    for words, status in (
-        (("rate", "wrong.jsonl"), 2),
-        (("report", "wrong.jsonl"), 2),
-        (("verify", "wrong.jsonl"), 1),
-    ):
-        done = arena(*words)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (status, "", 1)
-        assert done.stderr.startswith(f"error: wrong.jsonl: line {len(lines) + 2}: ")
+    wrong, number = json.dumps(json.loads(first) | change), f"{len(lines) + 2}"
+    (runs / "wrong.jsonl").write_text("\n".join([*lines, "", wrong]))
+    for verb, status in {"rate": 2, "report": 2, "verify": 1, "show": 2, "view": 2}.items():
+        done = arena(verb, "wrong.jsonl", *["--line", number] * (verb in ("show", "view")))
+        assert (done.returncode, done.stderr.count("\n")) == (status, 1)
+        assert not done.stdout or (verb, why) == ("show", "illegal action")  # the plies before it
+        assert done.stderr.startswith(f"error: wrong.jsonl: line {number}")
         assert why in done.stderr
-    assert not [*runs.glob("wrong.*ml")]
+    assert not [*runs.glob("wrong*.*ml")]
+    done = arena("replay", "wrong.jsonl")
+    line = done.stdout.splitlines()[-1]
+    assert (done.returncode, line.startswith(f"line {number}: "), why in line) == (1, True, True)
 
 
 @pytest.mark.slow
@@ -384,7 +385,7 @@ def test_what_the_change_did_is_shown_and_its_games_can_be(arena: Arena) -> None
     ]
     games = [line for line in lines if line.startswith("  arena show")]
     assert 0 < len(games) <= 5
-    command, _, rest = games[0].partition("   from ply ")
+    command, _, rest = games[0].partition("   differs from ply ")
     ply = int(rest.split()[0])
     shown = [command, command.replace(" greedy/", " new/")]
     new, old = (plies(arena(*shlex.split(words)[1:]).stdout) for words in shown)

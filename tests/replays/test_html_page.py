@@ -25,7 +25,7 @@ from arena.lanes.faults import Fault
 from arena.replays import html_page
 from arena.replays.board import Layout, group
 from arena.replays.curve import find_beliefs, find_chances, find_curve
-from arena.replays.finished_game import Game, game_timeline, line_timeline
+from arena.replays.finished_game import Game, game_timeline
 from arena.replays.html_page import (
     content_policy,
     frame,
@@ -36,6 +36,7 @@ from arena.replays.html_page import (
     tabulate,
     to_data,
 )
+from arena.replays.judge_records import line_timeline
 from arena.replays.mistakes import DISPUTED, describe_decision
 from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record
@@ -171,18 +172,18 @@ def test_no_hidden_hand_is_in_the_source_of_a_seats_page(number: int) -> None:
 
 
 OPEN = "unfinished after 3 plies"
-LATE = {"bot": "ann", "kind": "timeout", "message": "late"}
+LATE = {"bot": "bob", "kind": "timeout", "message": "late"}
 
 
 @pytest.mark.parametrize(
     ("more", "ending", "winner"),
     [
         ({}, OPEN, None),
-        ({"fault": LATE}, "ann forfeits (timeout at ply 3): late", 1),
-        ({"fault": {"bot": "ann", "kind": 7, "message": ["\n"]}}, "ann forfeits ( at ply 3): ", 1),
+        ({"fault": LATE}, "bob forfeits (timeout at ply 3): late", 0),
+        ({"fault": {"bot": "bob", "kind": 7, "message": ["\n"]}}, "bob forfeits ( at ply 3): ", 0),
         ({"fault": {"bot": ["ann"]}}, OPEN, None),
         ({"fault": {"bot": "cat"}}, OPEN, None),
-        ({"fault": [], "thoughts": 7, "winner": {}}, OPEN, None),
+        ({"fault": [], "thoughts": 7, "winner": None}, OPEN, None),
         ({"thoughts": {"0": [{"action": "T", "value": "x"}], "9": 1}}, OPEN, None),
     ],
 )

@@ -21,8 +21,8 @@ from arena.addons.league.league_tables import (
     simplify_name,
 )
 from arena.errors import InputError
-from arena.store.sqlite_file import SqliteFile
 from arena.store.folder import LEAGUE
+from arena.store.sqlite_file import SqliteFile
 from arena.tournament.versions import maker_of, version_here
 
 NAME: Final = LEAGUE

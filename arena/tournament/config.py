@@ -127,15 +127,19 @@ _CHOICES: Final = {
 }
 
 
-def read(path: Path) -> Config:
+def read(path: Path, **given: Any) -> Config:
     """Return the config in a YAML file; without the key `name`, its name is the file's stem.
 
-    Raises InputError, which names the file and the place of the error in it.
+    A key that the file lacks has the value that is `given` and not None. Raises InputError, which
+    names the file and the place of the error in it.
     """
     data = read_data(path)
     try:
         if isinstance(data, dict) and "versions" in data:
             raise InputError("the manifest of a run, which only `arena run` takes")
+        for key, value in given.items() if isinstance(data, dict) else ():
+            if value is not None:
+                data.setdefault(key, value)
         return convert(data, path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None

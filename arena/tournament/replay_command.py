@@ -9,7 +9,7 @@ from typing import TypeAlias
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import OBJECT, default_label, parse
-from arena.errors import arena_command
+from arena.errors import InputError, arena_command
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 
@@ -61,7 +61,10 @@ def name_bots(entries: Sequence[Entry]) -> tuple[list[str], list[str]] | None:
         else f"{entry.label}={entry.spec}"
         for entry in entries
     ]
-    if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
+    try:
+        if [parse(spec)[1:] for spec in specs] != named:
+            return None
+    except InputError:  # a config can give other labels, such as =1+1
         return None
     lanes = [entry.lane for entry in entries]
     if lanes == [default_lane(entry.target) for entry in entries]:

@@ -192,6 +192,8 @@ def compare(
 
 def _print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the statement, the lead, the counts, what differs, and the command that repeats it."""
+    from arena.differences.paired import say_decided
+
     statement, *lines = comparison.lines()
     if quiet:
         cli.say(statement)
@@ -200,10 +202,10 @@ def _print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qu
     cli.say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
     cli.say(*comparison.difference_lines(cli.terminal_room()))
     if paired := comparison.paired:
-        for row in paired.decided.head(_SHOWN).to_dict("records"):
-            command = arena_command("show", [out, row["game"]])
-            scores = f"{row['new_score']:g}, not {row['old_score']:g}"
-            cli.say(f"  {command}   from ply {row['ply']} on: {scores}")
+        columns = ["game", "ply", "new_score", "old_score"]
+        for game, *rest in paired.decided[columns].head(_SHOWN).itertuples(index=False):
+            said = say_decided(comparison.new, comparison.old, *rest)
+            cli.say(f"  {arena_command('show', [out, game])}   {said}")
     cli.say(starting.count_games(outcome))
     if comparison.command:
         cli.say(f"repeat with: {comparison.command}")

@@ -89,6 +89,18 @@ def _list_decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
     return DECIDED.frame(Columns.of(decided[DECIDED.names]))
 
 
+_ENDED = {1.0: "won", 0.5: "drew", 0.0: "lost"}
+
+
+def say_decided(new: str, old: str, ply: int, new_score: float, old_score: float) -> str:
+    """Return how the game of a new version is another one than that of the old one.
+
+    >>> say_decided("deep", "flat", 38, 1.0, 0.0)
+    'differs from ply 38 on: deep won, flat lost'
+    """
+    return f"differs from ply {ply} on: {new} {_ENDED[new_score]}, {old} {_ENDED[old_score]}"
+
+
 def read_games(
     tournament: Tournament, store: Store, out: Collection[str], version: int = 1
 ) -> pd.DataFrame:

@@ -15,14 +15,14 @@ from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, 
 from arena.errors import counted, name_some
 from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
 from arena.reports.drawing import Lines, Rows, Series
-from arena.reports.games import Pick, Place, replay_id
+from arena.reports.games import Place, replay_id
 from arena.reports.lead_section import draw_parts, draw_shares
 from arena.reports.win_section import SOURCE_NAMES
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence
 from arena.store import table_columns
 from arena.store.columns import Columns, is_known
-from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, TableColumns, list_columns
+from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
 from arena.tables.losses import DECISIONS, find_worst
 
 if TYPE_CHECKING:
@@ -237,21 +237,6 @@ def _mistakes(comparison: SprtResult, decisions: pd.DataFrame | None) -> Iterato
     yield Section("decisions", "The costliest decisions", [Text([meaning]), table])
 
 
-def pick_shown(tournament: Tournament, parts: LeadParts) -> Iterator[Pick]:
-    """Yield the games that show the parts of a lead, with the reason."""
-    new, old = tournament.labels[:2]
-    more = f" more than {old} on the same deal" if tournament.paired else ""
-    for split, place, part, brought in parts.games:
-        if split == ENDING:
-            how = f"{part[:1].upper()}{part[1:]} for {new}"
-            yield Pick(Place(*place), f"{how}: margins by round nearest to the mean of its kind.")
-        else:
-            name = f"Round {part}" if split == ROUND else SOURCE_NAMES[part].capitalize()
-            yield Pick(
-                Place(*place), f"{name}: {brought:+} points for {new}{more}, among the most."
-            )
-
-
 _PATH = list_columns("""
     -
     pairs | Pairs | count | Pairs that had been played when the test was looked at.
@@ -276,8 +261,7 @@ def comparison_sections(
     path = read_path(tournament, comparison.stop, store, pairs, out)
     yield Section("verdict", "Verdict", [*_verdict(comparison, path)])
     if paired := comparison.paired:
-        blocks = [*_differences(paired)]
-        yield Section("differences", "Differences", blocks)
+        yield Section("differences", "Differences", [*_differences(paired)])
         yield Section(
             "decided",
             "Games in which the change decided",
@@ -350,22 +334,17 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
     yield Text([same, *map(as_sentence, describe_paired(paired))])
     shown = Columns.of(frame).rows(["difference", "low", "high", "error"])
     significant = find_significant([Estimate(*row).scaled(100) for row in shown])
-    named = "differences", "Differences in total and by part"
-    columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, table_columns.SIGNIFICANCE])
     yield Text([_HINTS])
-    yield _difference_table(named, columns, frame.assign(sure=significant))
-
-
-def _difference_table(named: tuple[str, str], of: TableColumns, frame: pd.DataFrame) -> Table:
-    """Return a table of differences in per cent; `named` are its name and its caption."""
     frame = frame.rename(columns=_ENDS)
-    for name in ("difference", *_ENDS.values()):
+    for name in ("difference", *_ENDS.values()):  # in per cent
         frame[name] = (100 * frame[name]).round(2) + 0.0
-    frame["sure"] = [_JUDGED[sure] for sure in frame["sure"]]
+    frame["sure"] = [_JUDGED[sure] for sure in significant]
     frame.loc[frame["difference"].isna(), "sure"] = None
-    columns = [replace(column, name=_ENDS.get(column.name, column.name)) for column in of.shown]
+    columns = [replace(one, name=_ENDS.get(one.name, one.name)) for one in DIFFERENCES.shown]
+    columns.append(table_columns.SIGNIFICANCE)
     rows: list[Sequence[Cell]] = [*Columns.of(frame).rows(column.name for column in columns)]
-    return cut_table(*named, columns, rows, of.file)
+    caption = "Differences in total and by part"
+    yield cut_table("differences", caption, columns, rows, DIFFERENCES.file)
 
 
 def _list_decided(
@@ -382,10 +361,8 @@ def _list_decided(
     )
     yield Text([text])
     made = frame_table(DECIDED, "Decided games", table)
-    numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     new = tournament.labels[0]
-    by_opponent = {p.opponent: number for p, number in numbers.items() if p.bot == new}
+    by_opponent = {p.opponent: n for n, p in enumerate(tournament.pairings) if p.bot == new}
     places = table[["opponent", "pair", "seat"]].head(len(made.rows)).itertuples(index=False)
     ids = [replay_id(Place(by_opponent[opponent], pair, seat)) for opponent, pair, seat in places]
-    links = [name if name in replays else None for name in ids]
-    yield Table(made.name, made.caption, made.columns, made.rows, links, made.note)
+    yield replace(made, links=[name if name in replays else None for name in ids])

@@ -7,6 +7,7 @@ titles is HTML beside the picture, so a browser measures it, and none is cut or 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -18,10 +19,10 @@ from arena.tables.summary import Names
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _MARGIN = 0.04  # of the width, left and right of all that is shown
-_NARROW = 27  # characters beside each other in the narrowest picture, if each is a square
+_ROOM = 22  # digits of a wide font beside each other in the narrowest picture of a chart
+_LITTLE_ROOM = 12  # and in that of a first screen
 _MOST_LINES = 6
 _EDGE = 4  # percent: a label that is nearer to an end begins or ends there
-_CLOSE = 4  # so many labels stand so near that none may begin or end at its place
 _SQUEEZED = 3  # how many times as wide an axis is with its outliers
 _OUT = 4  # at most one row in this many is an outlier
 _TALL, _APART = 24, 14  # pixels of a row, and of one of several marks
@@ -56,10 +57,10 @@ class Scale:
 
     @classmethod
     def written(cls, values: Sequence[float], write: Callable[[float], str]) -> Scale:
-        """Return the axis with as many labels as there is room for in any font."""
+        """Return the axis with as many lines as labels have room in any font."""
         known = [value for value in values if math.isfinite(value)] or [0]
         longest = max(len(write(round(value))) for value in known)
-        return cls(values, max(2, min(_MOST_LINES, _NARROW // (longest + 1))))
+        return cls(values, max(2, min(_MOST_LINES, _ROOM // (longest + 1))))
 
     def place(self, value: float) -> float:
         """Return the place of a value; one beyond the axis is at its end."""
@@ -208,14 +209,14 @@ def strip(
     *,
     lines: Sequence[tuple[float, str]] = (),
     bars: Sequence[tuple[float, float, str]] = (),
-    dots: Sequence[tuple[float, float, float, str]] = (),
+    dots: Sequence[tuple[float, float | None, float, str]] = (),
     above: Sequence[tuple[float, str]] = (),
 ) -> Markup:
     """Return the picture of a row, with places in percent of its width.
 
     `lines` have a place and a class, and lie below all else; `bars` have a start, a width and a
-    class; `dots` have the low end, the value and the high end, and a class. `above` are lines above
-    all else.
+    class; `dots` have the low end, the value, None if it is a guess, the high end, and a class.
+    `above` are lines above all else.
     """
     parts = [_line(place, kind, tall) for place, kind in lines]
     thick = round(tall * 0.45)
@@ -225,7 +226,8 @@ def strip(
         for start, width, kind in bars
     ]
     for low, value, high, kind in dots:
-        parts += [_span(low, high, tall / 2), sign(kind, f"{value}%", f"{tall / 2:g}")]
+        parts.append(_span(low, high, tall / 2))
+        parts += [sign(kind, f"{value}%", f"{tall / 2:g}")] * (value is not None)
     parts += [
         f'<line class="{kind}" x1="{place}%" x2="{place}%" y1="8" y2="{tall - 8}"/>'
         for place, kind in above
@@ -356,17 +358,41 @@ def write_lines(places: Sequence[tuple[float, bool]]) -> str:
 
 
 def write_ticks(ticks: Sequence[tuple[float, str]]) -> Markup:
-    """Return the labels of a horizontal axis.
+    """Return the labels of a horizontal axis, as many as never touch one another.
 
-    Those at its ends begin or end there, or are left out where they would lie on their neighbours.
+    Those at its ends begin or end there. A label is "more" if only a chart has room for it.
     """
-    is_close = len(ticks) >= _CLOSE
+    little = _choose_labels(ticks, _LITTLE_ROOM)
+    shown = {*_choose_labels(ticks, _ROOM, little)}
     texts = (
-        f'<span class="tick{_side(place)}" style="left:{place}%">{escape_html(label)}</span>'
+        f'<span class="tick{_side(place)}{"" if (place, label) in little else " more"}" '
+        f'style="left:{place}%">{escape_html(label)}</span>'
         for place, label in ticks
-        if not (is_close and _side(place))
+        if (place, label) in shown
     )
     return Markup(f'<span class="ticks">{"".join(texts)}</span>')
+
+
+def _choose_labels(
+    ticks: Sequence[tuple[float, str]], room: int, kept: Sequence[tuple[float, str]] = ()
+) -> Sequence[tuple[float, str]]:
+    """Return the labels for which a picture as wide as `room` digits has room beside those kept.
+
+    A label without a number is that of zero; it is chosen first, and then those next to it.
+    """
+    zero = next((place for place, label in ticks if not re.search("[1-9]", label)), 0.0)
+    for tick in sorted(ticks, key=lambda one: abs(one[0] - zero)):
+        low, high = _reach(*tick, room)
+        if all(high <= start or end <= low for start, end in (_reach(*one, room) for one in kept)):
+            kept = [*kept, tick]
+    return kept
+
+
+def _reach(place: float, label: str, room: int) -> tuple[float, float]:
+    """Return from where to where a label and half a digit on both sides reach, in percent."""
+    wide = 100 * (len(label) + 1) / room
+    low = place - wide * {" first": 0.0, "": 0.5, " last": 1.0}[_side(place)]
+    return low, low + wide
 
 
 def _side(place: float) -> str:

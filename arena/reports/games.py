@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from arena.differences.lead_parts import ENDING, ROUND, LeadParts
+from arena.differences.paired import say_decided
 from arena.errors import counted
 from arena.replays.finished_game import Game
 from arena.replays.timeline import make_timeline
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text, frame_table
 from arena.reports.lead_section import draw_margin
-from arena.reports.win_section import Margin
+from arena.reports.win_section import SOURCE_NAMES, Margin
 from arena.statistics.counts import Faults
 from arena.store.columns import Columns
 from arena.store.store import Store
@@ -87,13 +89,28 @@ def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick
     numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     columns = ["opponent", "pair", "seat", "ply", "new_score", "old_score"]
     rows = decided[columns].head(MOST_DECIDED).itertuples(index=False)
-    for opponent, pair, seat, ply, new_score, old_score in rows:
+    for opponent, pair, seat, *rest in rows:
+        said = say_decided(new, old, *rest)
         for bot in (new, old):
             pairing = next(p for p in numbers if (p.bot, p.opponent) == (bot, opponent))
             yield Pick(
                 Place(numbers[pairing], pair, seat),
-                f"The change decided: from ply {ply} on {new} plays differently from {old}, and "
-                f"scores {new_score:g} in place of {old_score:g}.",
+                f"The change decided this game, which {said}.",
+            )
+
+
+def pick_shown(tournament: Tournament, parts: LeadParts) -> Iterator[Pick]:
+    """Yield the games that show the parts of a lead, with the reason."""
+    new, old = tournament.labels[:2]
+    more = f" more than {old} on the same deal" if tournament.paired else ""
+    for split, place, part, brought in parts.games:
+        if split == ENDING:
+            how = f"{part[:1].upper()}{part[1:]} for {new}"
+            yield Pick(Place(*place), f"{how}: margins by round nearest to the mean of its kind.")
+        else:
+            name = f"Round {part}" if split == ROUND else SOURCE_NAMES[part].capitalize()
+            yield Pick(
+                Place(*place), f"{name}: {brought:+} points for {new}{more}, among the most."
             )
 
 

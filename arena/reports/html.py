@@ -19,7 +19,7 @@ from arena.entries.file import open_file
 from arena.errors import ArenaError, escape
 from arena.replays.html_page import SCRIPTS, STYLES, frame, render
 from arena.reports.blocks import Cell, Report, Section, Table, read_sentence, write_cell
-from arena.reports.drawing import Chart, draw, strip, swatch, write_ticks
+from arena.reports.drawing import Chart, draw, swatch, write_ticks
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.table_columns import Column, Kind
 from arena.tables.summary import Names
@@ -207,7 +207,6 @@ def _data(report: Report) -> dict[str, Any]:
         "names": names,
         "rows_of": partial(write_rows, names=names),
         "draw": partial(draw, names=names),
-        "strip": strip,
         "swatch": swatch,
         "write_ticks": write_ticks,
     }

@@ -51,15 +51,16 @@ class Part(NamedTuple):
 class Rung(NamedTuple):
     """A row of the ladder; places are in percent of the width of the ratings.
 
-    `low` and `high` are the ends of the interval, at the edge where an end is not known. `verdict`
-    is that on this bot and the next one. Without a rank it is a bot of the scale.
+    `low` and `high` are the ends of the interval, at the edge where an end is not known; the rating
+    is then a guess, and has no `dot`. `verdict` is that on this bot and the next one. Without a
+    rank it is a bot of the scale.
     """
 
     rank: int | None
     bot: str
     link: str
     elo: str
-    dot: float
+    dot: float | None
     low: float
     high: float
     rating: str
@@ -189,20 +190,31 @@ def _ends(row: Mapping[str, Any]) -> Iterator[float]:
 
 def _rung(row: Mapping[str, Any], scale: Scale, link: str, verdict: str | None) -> Rung:
     elo, low, high = row["elo"], row["elo_low"], row["elo_high"]
+    is_guess, ends = low is None or high is None, write_ends(low, high)
+    said = f"{ends} Elo (95 %)" if is_guess else f"{elo:.0f} Elo, 95 %: {ends}"
     return Rung(
         row["rank"],
         row["bot"],
         link,
-        "" if elo is None else f"{elo:.0f}",
-        -1.0 if elo is None else scale.place(elo),
+        "" if elo is None else _write_bound(low, high) if is_guess else f"{elo:.0f}",
+        None if is_guess else scale.place(elo),
         0.0 if low is None else scale.place(low),
         100.0 if high is None else scale.place(high),
-        "not rated" if elo is None else f"{elo:.0f} Elo, 95 %: {write_ends(low, high)}",
+        "not rated" if elo is None else said,
         [*_parts(row)],
         row["score"],
         _describe(row),
         verdict or "",
     )
+
+
+def _write_bound(low: float | None, high: float | None) -> str:
+    """Return the only known end of an interval in few letters.
+
+    >>> _write_bound(2040.4, None), _write_bound(None, 871.6), _write_bound(None, None)
+    ('≥2040', '≤872', '?')
+    """
+    return f"≤{high:.0f}" if high is not None else "?" if low is None else f"≥{low:.0f}"
 
 
 def _parts(row: Mapping[str, Any]) -> Iterator[Part]:
@@ -340,18 +352,18 @@ def _spell(part: Part) -> str:
     return (letter.lower() if side == "lost" else letter) * (end - start)
 
 
-def _draw(width: int, low: float, high: float, dot: float, zero: float | None = None) -> str:
+def _draw(width: int, low: float, high: float, dot: float | None, zero: float | None = None) -> str:
     """Draw an interval with characters; places are in percent.
 
     >>> _draw(11, 20, 60, 40, 0)
     '| --o--    '
     """
     cells = [" "] * width
-    first, last, middle = (round(place * (width - 1) / 100) for place in (low, high, dot))
+    first, last = (round(place * (width - 1) / 100) for place in (low, high))
     cells[first : last + 1] = "-" * (last + 1 - first)
-    if zero is not None:
-        cells[round(zero * (width - 1) / 100)] = "|"
-    cells[middle] = "o"
+    for place, mark in (zero, "|"), (dot, "o"):
+        if place is not None:
+            cells[round(place * (width - 1) / 100)] = mark
     return "".join(cells)
 
 

@@ -13,7 +13,7 @@ from arena.reports import games as game_blocks
 from arena.reports import win_section
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
-from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
+from arena.reports.comparison_sections import comparison_sections, lead_sections
 from arena.reports.games import Pick, Place, ShownFault, pick_games
 from arena.reports.html import to_html
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
@@ -176,21 +176,20 @@ class _Sections:
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
     def _field_sections(self) -> Iterator[Section]:
-        """Yield the sections on all bots: who, how games were won, against whom, and when."""
+        """Yield the sections on all bots: standings, how games were won, and pairings."""
         tables, wins, labels = self.files, self.files.won, self.labels
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         blocks = [
             *win_section.source_blocks(wins.wins, labels),
             *win_section.margin_blocks(self.margins),
             *win_section.take_blocks(wins.takes, wins.cards, labels),
-            win_section.win_type_table(tables.win_types),
         ]
         city = ""
         if len(labels) > 2:
             city = describe_city(
                 share_of_city(self.tournament.pairings, labels, self.files.counts), labels
             )
-        yield win_section.wins_section(blocks, tables.standings, city)
+        yield win_section.wins_section(blocks, tables.standings, tables.win_types, city)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
 
     def _faults_section(self) -> Section:
@@ -280,7 +279,7 @@ class _Sections:
         comparison = self.files.comparison
         picks = list[Pick]()
         if comparison:
-            picks += pick_shown(self.tournament, self.files.lead_parts)
+            picks += game_blocks.pick_shown(self.tournament, self.files.lead_parts)
         if comparison and comparison.paired:
             picks += game_blocks.pick_decided(self.tournament, comparison.paired.decided)
         yield from picks or pick_games(self.store, self.margins, self.files.counts.total)
@@ -336,7 +335,7 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     ]
     typed = [one.where(is_known(one["forfeits"])) for one in (tables.win_types, tables.standings)]
     if len(typed[0]):
-        sections.append(win_section.wins_section([win_section.win_type_table(typed[0])], typed[1]))
+        sections.append(win_section.wins_section([], typed[1], typed[0]))
     sections += _list_sections(lists, rated)
     title = f"Ratings of {counted(len(labels), 'bot')}"
     ladder = make_ladder(tables.standings, tables.verdicts, [])

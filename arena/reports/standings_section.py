@@ -205,19 +205,6 @@ def _lead_row(
     return Row(bot, [Mark(lead, low, high, word)], said, value=chance, strong=word == "apart")
 
 
-_FIELDS = {
-    "bot": "bot",
-    "opponent": "opponent",
-    "score": "score",
-    "games": "games",
-    "city_wins": "city",
-    "score_low": "low",
-    "score_high": "high",
-    "residual": "beyond",
-    "residual_q": "q",
-}
-
-
 def pairings_section(
     table: Columns, verdicts: Columns, labels: Sequence[str], findings: Findings
 ) -> Section:
@@ -227,12 +214,10 @@ def pairings_section(
     with the bot first that is ranked higher.
     """
     title = short = "Against whom"
-    if findings.tested:
-        number = len(findings.misfits)
-        are = "is" if number == 1 else "are"
-        title = f"{number:,} of {counted(findings.tested, 'pairing')} {are} not as the Elo says"
-        if not number:
-            title = "No pairing is surely other than the Elo says"
+    if findings.misfits:
+        title = findings.describe_misfits()
+    elif findings.tested:
+        title = "No pairing differs significantly from what Elo predicts"
     return Section("pairings", title, [*_list_pairings(table, verdicts, labels, findings)], short)
 
 
@@ -246,15 +231,8 @@ def _list_pairings(
     if len(labels) > MOST_BOTS:
         yield Text([f"The map has the first {MOST_BOTS} bots of {len(labels):,}."])
     if findings.misfits:
-        count = f"{len(findings.misfits):,} of {counted(findings.tested, 'pairing')}"
-        verbs = ("is", "It is") if len(findings.misfits) == 1 else ("are", "They are")
-        yield Text(
-            [
-                f"{count} {verbs[0]} not as the Elo says. {verbs[1]} marked in the map: a triangle "
-                "that points up where the bot of the row scored more, one that points down where "
-                "it scored less."
-            ]
-        )
+        marked = "In the map a triangle points up where the bot of the row scored more than that"
+        yield Text([f"{findings.describe_misfits()}. {marked}, and down where it scored less."])
     once = with_losses(table).where(bot < opponent)
     yield frame_table(HEAD_TO_HEAD, "Every two bots that met", once, [*_columns()])
     if is_known(verdicts["likely"]).any():
@@ -283,7 +261,7 @@ def _map(table: Columns, verdicts: Columns, labels: Sequence[str]) -> Map:
     place = {label: number for number, label in enumerate(labels)}
     known = verdicts.where(is_known(verdicts["likely"]))
     chances = {row[:2]: row[2:] for row in known.rows(["bot", "opponent", "likely", "verdict"])}
-    cells = [_cell(row, place, chances) for row in table.dicts(_FIELDS)]
+    cells = [_cell(row, place, chances) for row in table.dicts()]
     return Map(
         name="heat-map",
         title="Scores against each opponent",
@@ -303,9 +281,9 @@ def _cell(
     row: dict[str, Any], place: dict[str, int], chances: dict[tuple[Any, ...], tuple[Any, ...]]
 ) -> Cell:
     two = row["bot"], row["opponent"]
-    ends = write_interval(row["low"], row["high"], "share")
+    ends = write_interval(row["score_low"], row["score_high"], "share")
     said = [f"{write_cell(row['score'], 'share')} ({ends})"]
-    city = "" if row["city"] is None else f", {row['city']:,} won by City"
+    city = "" if row["city_wins"] is None else f", {row['city_wins']:,} won by City"
     said.append(f"{counted(row['games'], 'game')}{city}")
     for key, is_turned in ((two, False), (two[::-1], True)):
         if key in chances:
@@ -313,8 +291,8 @@ def _cell(
             chance = write_cell(1 - likely if is_turned else likely, "chance")
             said.append(f"stronger with {chance}, {word}")
     mark = ""
-    if row["q"] is not None and row["q"] < LEVEL:
-        mark = "more" if row["beyond"] > 0 else "less"
-        said.append(f"{100 * abs(row['beyond']):.1f} percentage points {mark} than the Elo says")
+    if row["residual_q"] is not None and row["residual_q"] < LEVEL:
+        mark = "more" if row["residual"] > 0 else "less"
+        said.append(f"{100 * abs(row['residual']):.1f} percentage points {mark} than Elo predicts")
     text = write_whole(row["score"])
     return Cell(place[two[0]], place[two[1]], row["score"], text, "; ".join(said), mark)

@@ -42,18 +42,16 @@ MARGIN_COLUMNS = (
 _BIN = 2  # points
 
 
-def wins_section(blocks: Iterable[Block], standings: Columns, city: str = "") -> Section:
+def wins_section(
+    blocks: Iterable[Block], standings: Columns, win_types: Columns, city: str = ""
+) -> Section:
     """Return the section about how games are won; `city` says whether City is a real way."""
     games = max(1, standings["games"].sum() / 2)
     of_city, points = (100 * standings[f"{one}_wins"].sum() / games for one in ("city", "points"))
     title = f"{of_city:.1f} % of games were won by City, {points:.1f} % on points"
     said = [Text([f"{city}. This rests on how these bots play."])] if city else []
-    return Section("wins", title, [*said, *blocks], "How games are won")
-
-
-def win_type_table(win_types: Columns) -> Table:
-    """Return the table of win types by bot and seat."""
-    return frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
+    table = frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
+    return Section("wins", title, [*said, *blocks, table], "How games are won")
 
 
 def source_blocks(wins: Columns, labels: Sequence[str]) -> Iterator[Block]:

@@ -199,6 +199,10 @@ class Findings:
     spread_counts: bool = False
     dependence: str = ""
 
+    def describe_misfits(self) -> str:
+        """Return how many pairings are misfits."""
+        return f"Elo does not explain {len(self.misfits):,} of {counted(self.tested, 'pairing')}"
+
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
         for text in self._texts():
@@ -216,8 +220,7 @@ class Findings:
         if self.misfits:
             worst = self.misfits[0]
             yield (
-                f"Elo does not explain {len(self.misfits)} of {counted(self.tested, 'pairing')}, "
-                f"least of all {worst.bot} - {worst.opponent}: "
+                f"{self.describe_misfits()}, least of all {worst.bot} - {worst.opponent}: "
                 f"{100 * worst.score:.1f} %, where it expects {100 * worst.expected:.1f} %"
             )
         if self.cycle:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from functools import cache
 from html import unescape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.differences.comparison import find_compared
 from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report, Section, Text
-from arena.reports.drawing import Mark, Row, Rows, draw, write_ticks
+from arena.reports.drawing import Mark, Row, Rows, Scale, draw, write_ticks
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, Ladder
+from arena.reports.ladder import ENDINGS, Ladder, Opening, make_ladder
 from arena.reports.run_report import suggest_next
 from arena.reports.standings_section import bots_section, standings_section
 from arena.store.columns import Columns
@@ -215,11 +219,29 @@ FOUND = Findings(
 )
 
 
-def section() -> Section:
-    """Return the section of a run with an unbeaten bot, two that are close, and a broken one."""
+def standings() -> Columns:
+    """Return the standings of an unbeaten bot, two that are close, and a broken one."""
     table = pd.DataFrame({name: [0] * 4 for name in STANDINGS.names} | ROWS)
     table["rank"] = [1, 2, 3, 4]
-    return standings_section(Columns.of(table), Columns(LEADS), FOUND, None)
+    return Columns.of(table)
+
+
+def section() -> Section:
+    """Return the section of a run with these bots."""
+    return standings_section(standings(), Columns(LEADS), FOUND, None)
+
+
+def test_a_row_of_the_first_screen_has_no_rating_that_is_a_guess() -> None:
+    """As everywhere: of an unbeaten bot only the known end is said, and it has no dot."""
+    rows = make_ladder(standings().put(games=np.ones(4)), Columns(LEADS), [])
+    unbeaten, usual, _, broken = rows.rungs
+    assert (unbeaten.elo, unbeaten.rating) == ("≥2040", "at least 2040 Elo (95 %)")
+    assert (usual.elo, usual.rating) == ("1510", "1510 Elo, 95 %: 1480..1540")
+    assert (broken.elo, broken.rating) == ("", "not rated")
+    signs = [[one.draw_rating().count(part) for part in ('"sign', '"span')] for one in rows.rungs]
+    assert signs == [[0, 1], [1, 1], [1, 1], [0, 0]]
+    drawn = [text[25:44].strip("- ") for text, _ in Opening("", "", [], rows).lines()]
+    assert drawn[3:5] == ["≥2040", "1510  o"]
 
 
 def test_an_unbeaten_bot_and_one_without_a_rating_are_named_and_drawn() -> None:
@@ -269,12 +291,32 @@ def test_an_outlier_does_not_squeeze_the_chart() -> None:
     ]
 
 
-def test_a_label_at_the_end_of_a_crowded_axis_is_left_out() -> None:
-    """It would begin or end there, and so lie on the one beside it."""
-    crowded = [(10.0, "800"), (32.0, "1000"), (54.0, "1200"), (76.0, "1400"), (98.0, "1600")]
-    assert write_ticks(crowded).count("<span class=") == 1 + 4
-    assert "1600" not in write_ticks(crowded)
-    assert "1600" in write_ticks(crowded[::2])
+@given(
+    st.lists(st.floats(-3000, 3000), min_size=1, max_size=4),
+    st.sampled_from(["{:.0f}", "{:+,.0f}", "{:+,.0f} %"]),
+    st.sampled_from([1, 100]),
+)
+def test_no_label_of_an_axis_touches_another_one(values: list[float], form: str, less: int) -> None:
+    """With letters as wide as in DejaVu Sans, in the narrowest chart and first screen; 0 stays."""
+    write = lambda value: form.format(value) if value else "even"  # noqa: E731
+    scale = Scale.written([value / less for value in values], write)
+    ticks = [(scale.place(value), write(value)) for value in scale.round_values()]
+    drawn = re.findall(
+        'tick( first| last|)( more|)" style="left:(.*?)%">(.*?)<', write_ticks(ticks)
+    )
+    for room, shown in (22, drawn), (12, [one for one in drawn if not one[1]]):
+        end = -math.inf
+        for side, _, place, label in shown:
+            wide = 100 * sum(_WIDTHS.get(char, 0.64) for char in label) / (0.636 * room)
+            start = float(place) - wide * {" first": 0, "": 0.5, " last": 1}[side]
+            assert start > end
+            end = start + wide
+        assert bool(shown) is bool(ticks)
+    assert ("even" in [label for *_, label in drawn]) is ("even" in [label for _, label in ticks])
+
+
+_WIDTHS = {"+": 0.838, "%": 0.95, ",": 0.318, " ": 0.318, "-": 0.361}
+"""The widths of characters, in sizes of the font; those of others are less than that of a digit."""
 
 
 CUP = cup(["a", "b", "c"], pairs=10)

@@ -88,7 +88,7 @@ def kill(pids: Collection[int]) -> bool:
 
 
 def _wait_for_ends(pids: Collection[int], seconds: float) -> None:
-    """Wait until processes have ended, up to some seconds; not at all where no descriptor tells."""
+    """Wait until processes have ended, up to some seconds; without descriptors, do not wait."""
     deadline = time.monotonic() + seconds
     for pid in pids:
         with suppress(AttributeError, OSError):  # not Linux, or it has ended

@@ -1,8 +1,8 @@
 """Check that a bot keeps the contract: a short tournament and a few questions.
 
-The games are played as those of a run, by a worker that a bot may kill. The questions are asked of
-a bot's process that plays whole games alone, in the jail if the machine has one. Outside the
-jail a bot can attack the program that asks them, and the report says so.
+The games are played as those of a run, by a worker that a bot may kill. The questions go to
+a process of the bot that plays whole games, in the jail if the machine has one. Outside the jail a
+bot can attack the program that asks them, and the report says so.
 
 How much a check plays is said here: the command line reads it at every start. The limits are
 numbers of games, not seconds, so that a busy machine changes no verdict.

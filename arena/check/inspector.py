@@ -1,7 +1,7 @@
 """Check one bot item by item: load it, play its games, ask its process, and guess its rating.
 
 A bot must choose the same action each time: its choice may depend only on its seed and its view.
-The process that is asked plays whole games by itself (`trial`); its answers are not trusted.
+The questioned process plays whole games (`trial`); its answers are not trusted.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def run_check(
 
 
 class Inspection:
-    """The check of one bot; `process` is the one in which it plays by itself."""
+    """The check of one bot; `process` is the one in which it plays whole games."""
 
     def __init__(self, entry: Entry, order: Order, process: BotProcess, games: Games) -> None:
         self.entry = entry
@@ -228,7 +228,7 @@ class Trials:
         """Return the actions of a game; raise Guilty for a fault that recurs in a new process.
 
         The opponent plays as recorded, up to ply `last` or until the bot does not, and under other
-        rules by itself. The deal is the fixture's unless `deal` is passed.
+        rules freely. The deal is the fixture's unless `deal` is passed.
         """
         tournament = self.games.tournament
         draw = fixture.draw(tournament.seed, rules)

@@ -1,7 +1,7 @@
 """Define what an executor does, and play on this machine with a pool of workers, the crew.
 
 Bots that cannot reach this process (those of `bots/`, and bots in jails) are first played by this
-process itself: a short run starts no worker, and a long one goes on by workers only.
+process itself: a short run starts no worker, and a long one is continued by workers only.
 
 A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
 replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
@@ -239,7 +239,7 @@ class Crew:
             self.here = None
 
     def _on_beat(self, seconds: float) -> None:
-        """Start workers while this process plays; raises Abandoned if they are to go on."""
+        """Start workers while this process plays; raises Abandoned if they are to continue."""
         if self.size > 1 and time.monotonic() > self._full_from:
             if seconds > CHUNK_SECONDS and self._has_ready():
                 raise Abandoned

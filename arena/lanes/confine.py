@@ -107,7 +107,7 @@ def set_process(option: int, value: int) -> bool:
 def execute(command: list[str]) -> None:
     """Execute the command in place of this program; exit with status 127 if that fails.
 
-    The words HOST and a module stand for a program of ours, which this one goes on as.
+    The words HOST and a module stand for a program of ours, which this one becomes.
     """
     _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
     if command[0] == HOST:

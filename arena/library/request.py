@@ -141,8 +141,8 @@ def request(
 ) -> tuple[Tournament, Playing]:
     """Return a tournament that can be played, and how, with the venue.
 
-    What is `given` and not None comes before a config's values; `default` stands for a config
-    where there is none. A config that is a manifest is played as it is. Where only this
+    What is `given` and not None comes before a config's values; `default` is used without
+    a config. A config that is a manifest is played as it is. Where only this
     process has a bot, all games are played in it. Warns of bots that do not load. Raises
     ChangedBots, and InputError, also for a class or function that does not load in a process of its
     own, with the traceback from there as a note.

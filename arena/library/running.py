@@ -26,8 +26,8 @@ from engine.errors import show
 def open_run(folder: str | os.PathLike[str]) -> Results:
     """Return the results of a finished or a running run, as they are now.
 
-    The folder is only read, and a run that is writing there continues. Raises InputError where
-    there is no run.
+    The folder is only read, and a run that is writing there continues. Raises InputError for
+    a folder without a run.
 
     >>> import arena, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ def run(
     played as it is, with bots that are still the same. With `against`, a bot, some of them or
     "ladder", the bots play these, and not each other. With `until`, "first" or a number of Elo
     points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
-    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
+    run continues, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
     `dask.distributed.Client`, or what the key of a config is. Bots that have changed raise
     ChangedBots, or `replace` those of before. With `repeat`, a hundredth of the games is played
     again at the end, and a warning names bots whose moves differ. Raises InputError, with the

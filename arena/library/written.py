@@ -1,6 +1,6 @@
 """Play a class or function of a program: by its text with its imports, or as it is.
 
-Workers play a text that stands alone. What needs more of its program is held: only this process can
+Workers play a self-contained text. What needs more of its program is held: only this process can
 play it.
 """
 
@@ -55,7 +55,7 @@ _things: dict[str, Callable[..., Strategy]] = {}  # by name and hash
 
 
 class _NeedsMore(Exception):
-    """Raised for a thing whose text does not stand alone; the message is the reason."""
+    """Raised for a thing whose text is not self-contained; the message is the reason."""
 
 
 class _Text(NamedTuple):

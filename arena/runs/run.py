@@ -360,7 +360,7 @@ class _Run:
     def write(self, folder: RunFolder | None) -> tuple[Tables, Counts]:
         """Write all files of the run except the store and the log; return its tables.
 
-        Without a folder, no table of a run is made that is no comparison.
+        Without a folder, only the tables of a comparison are made.
         """
         if not (folder or self.tournament.comparison):
             from arena.tables.win_tables import rank_bots

@@ -8,8 +8,8 @@ share, so that few equal pairs do not have an interval of no width.
 Two tests of each bot see pairs that depend on when they were played: whether blocks of pairs that
 were played one after another vary more than single pairs allow, and whether the bot's scores rise
 or fall. The chance of any false alarm in a run is 1 %. Errors are widened by what is seen of all
-pairs already where luck would show as much in 10 % of runs: with weak dependence, which is told in
-a quarter of runs, equal bots were apart in 10 % of runs, and are so in 6 % (bench/STUDIES.md).
+pairs already where luck would show as much in 10 % of runs: with weak dependence, which is detected
+in a quarter of runs, equal bots were apart in 10 % of runs, and are so in 6 % (bench/STUDIES.md).
 
 Sources: Cochran 1977, chapter 6, for ratios; Wilson 1927 for the interval of a share, with the
 design effect of Kish 1965; Benjamini and Hochberg 1995 for many tests at once; Fisher 1925 for the

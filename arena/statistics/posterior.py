@@ -212,7 +212,7 @@ def _sample(prior: FieldPrior, cavity: float, towards: Floats, random: _Random) 
 
 
 def _batches(places: Numbers, size: int) -> Iterator[Numbers]:
-    """Yield the places in batches, of which each has so many arrays of a size as memory allows."""
+    """Yield the places in batches, each with as many arrays of a size as memory allows."""
     at_once = max(1, _AT_ONCE // max(1, size))
     yield from (places[n : n + at_once] for n in range(0, len(places), at_once))
 

@@ -96,7 +96,7 @@ def why_no_file(path: Path) -> str:
 
 
 def holds_records(path: Path) -> bool:
-    """Return whether a file has game records, and is none of a run's; raises InputError."""
+    """Return whether a file has game records, and is not of a run's folder; raises InputError."""
     if not path.is_file() or why_no_file(path):
         return False
     with naming(path, OSError), open_file(path) as file:

@@ -21,7 +21,7 @@ _PAUSE = 1.0  # seconds between two looks at the inbox while no game can be play
 
 
 class Hosted(NamedTuple):
-    """What an evening came to: submissions answered, rounds, games, and what waits and why."""
+    """The result of an evening: submissions answered, rounds, games, and what waits and why."""
 
     accepted: int
     refused: int
@@ -88,7 +88,7 @@ def host(
 
 
 def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
-    """Return a function that tells each reason why submissions or rounds wait only once."""
+    """Return a function that reports each reason why submissions or rounds wait only once."""
     told: set[str] = set()
 
     def tell_new(line: str) -> None:

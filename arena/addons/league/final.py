@@ -37,7 +37,7 @@ def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
     """Return the final of a league that is frozen, and the folder of its run.
 
     All active bots play equally many pairs, on deals that no round has had: its seed is drawn from
-    that of the league, which it does not tell. Raises InputError.
+    that of the league, and stays secret. Raises InputError.
     """
     since = league.ledger.frozen()
     if not since:

@@ -55,8 +55,8 @@ def make_league(
 ) -> None:
     """Make a league in a new folder, with its panel; `now` returns the time.
 
-    Raises InputError for a folder that holds something, for a panel that cannot play, and where
-    there is no jail for the lane jail.
+    Raises InputError for a folder that holds something, for a panel that cannot play, and if the
+    lane is jail and the machine has none.
     """
     if settings.lane == "jail":
         find_bubblewrap()
@@ -121,8 +121,8 @@ class League:
     def withdraw(self, name: str, owner: str = "") -> Version:
         """Let the newest version of a name play no more; its games stay.
 
-        Raises InputError for a name of another owner, where one is given, and for a bot that is
-        not active.
+        Raises InputError for a bot of another owner than the one passed, and for one that is not
+        active.
         """
         with self.ledger.changing():
             version = self.find(name)[-1]

@@ -70,7 +70,7 @@ def league(context: click.Context) -> None:
 def host(folder: Path, rest: bool, once: bool, port: int, address: str, **options: Any) -> None:
     """Host a league: make or open it, take bots, play, write the pages.
 
-    It goes on until Ctrl-C, and the same command goes on with it, also after kill -9. Bots are
+    It runs until Ctrl-C, and the same command continues it, also after kill -9. Bots are
     handed in at the web page, with a token from `arena league invite`, or as FOLDER/inbox/NAME.py
     or a folder FOLDER/inbox/NAME. The web page needs the extra `table`; --once has none, and its
     exit status is 1 if something waits, or if no round could be played.
@@ -308,8 +308,8 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
 def final(folder: Path, pairs: int, quiet: bool, as_json: bool, **options: Any) -> None:
     """Play the final of a frozen league.
 
-    All play against all, equally many games. It is a run with its report in FOLDER/finals/. An
-    interrupted final goes on with the same command.
+    All play against all, equally many games. It is a run with its report in FOLDER/finals/. The
+    same command continues an interrupted final.
 
     \b
     Example:

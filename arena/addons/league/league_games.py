@@ -1,4 +1,4 @@
-"""The games of a league, which are one run in its folder: who plays, and how it went."""
+"""The games of a league, which are one run in its folder: its pairings and their results."""
 
 from __future__ import annotations
 

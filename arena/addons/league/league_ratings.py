@@ -1,8 +1,9 @@
 """Rate the versions of a league by all their pairs, and choose the meetings of its next round.
 
-A rating is the Elo against all others. Results spread about the Elo, so many pairs against one
-opponent tell little more than some, and a new opponent of known Elo tells much. Each block of pairs
-goes to the bot that needs it most, against the opponent that tells most for a second of playing:
+A rating is the Elo against all others. Results vary about the Elo from opponent to opponent, so
+a new opponent of known Elo is more informative than further pairs against the same one. Each block
+of pairs goes to the bot that needs it most, against the opponent with the most information for a
+second of playing:
 
 1. versions with less than a tenth of the mean number of pairs come first, so that none starves;
 2. then the versions with the widest interval.

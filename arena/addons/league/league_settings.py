@@ -132,7 +132,7 @@ def check_settings(data: Any) -> Settings:
 
 
 def make_folder(folder: Path, mode: int = 0o700) -> Path:
-    """Make a folder of a league if it is missing, by default for its owner alone, and return it.
+    """Make a folder of a league if it is missing, by default readable only by its owner; return it.
 
     Raises InputError.
     """

@@ -40,7 +40,7 @@ def build(
 
     The same files are built once: what was made is kept. Raises InputError, which has the first
     error of the output, if the build fails or exceeds its limits, and what `waiting` raises, which
-    is called while it goes on.
+    is called while it runs.
     """
     key = hash_command(words, files, [])
     with suppress(OSError, RuntimeError, InputError):

@@ -102,7 +102,7 @@ class Session:
             raise HTTPException(*_FORGOTTEN)
 
     def close(self) -> None:
-        """End the process, also while it is asked: within 0.1 s."""
+        """End the process within 0.1 s, even if an answer is awaited."""
         self.has_ended = True
         with self.lock:
             self._stack.close()

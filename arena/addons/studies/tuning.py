@@ -1,8 +1,8 @@
 """Find good parameters of a bot by successive halving, then test the best ones on fresh deals.
 
 The search is a run: settings of the bot are the challengers of a gauntlet, of which the better half
-goes on after each round. The comparison is a run in a folder below it. So a search that was stopped
-goes on as runs do.
+plays the next round. The comparison is a run in a folder below it. So a stopped search is continued
+as runs are.
 """
 
 from __future__ import annotations

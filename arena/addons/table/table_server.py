@@ -58,8 +58,8 @@ _PAGE: Final = """<!doctype html>
 class Guard:
     """Refuses requests that are not below a path of random letters.
 
-    The page itself may be opened from anywhere; whatever else is asked for must come from a page of
-    this server. Another name of the host is refused, to which a site's name could lead (DNS
+    The page itself may be opened from anywhere; every other request must come from a page of this
+    server. Another name of the host is refused, to which a site's name could lead (DNS
     rebinding).
     """
 
@@ -203,7 +203,7 @@ class Table:
         return self.hall.open(session.match(0), self.records, session)
 
     async def news(self, request: Request) -> Response:
-        """Send how a game stands, once that differs from the version after which is asked."""
+        """Send the state of a game, once it is newer than the version in the request."""
         game, after = self._game(request), request.query_params.get("after", "")
         ends = asyncio.get_running_loop().time() + _LONGEST
         while str(game.news["version"]) == after and not self.closing.is_set():

@@ -101,7 +101,7 @@ def show(
 
 def _show_result(path: Path) -> None:
     """Print the first screen of a run's report."""
-    from arena.runs.saving import read_opening
+    from arena.runs.stored_run import read_opening
     from arena.store.folder import REPORT_HTML
 
     opening, bot = read_opening(path)

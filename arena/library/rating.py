@@ -16,7 +16,7 @@ from arena.library.request import Location, folder_path
 from arena.replays.html_page import check_place
 from arena.reports.blocks import Report
 from arena.reports.drawing import Chart
-from arena.runs.saving import Extent
+from arena.runs.stored_run import Extent
 from arena.store.columns import Frames
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, list_names, write_text
 from arena.store.store import Store

@@ -14,7 +14,7 @@ from arena.errors import InputError, naming
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.replays.finished_game import Game
-from arena.runs.saving import Extent, RunProgress, follow, measure_extent
+from arena.runs.stored_run import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import Timings, fault_rows, make_timings, parse_timings
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
@@ -281,7 +281,7 @@ class Results:
         ...     arena.open(f"{folder}/friday").games.equals(results.games)
         True
         """
-        from arena.runs.saving import save
+        from arena.runs.stored_run import save
 
         save(self._tournament, self._store, folder_path(folder, "folder"), self.timings)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from arena.errors import escape
 from arena.replays.html_page import GENERATOR
 from arena.reports.drawing import Chart, Lines, Rows
-from arena.reports.ladder import Opening
+from arena.reports.first_screen import Opening
 from arena.statistics.number_texts import join_ends, signed, write_chance
 from arena.store.columns import Columns, is_known
 from arena.store.folder import home_of

@@ -157,7 +157,7 @@ def _escape_cell(value: Cell, kind: Kind) -> str:
 
 
 _SCRIPTS = ("arena.reports/report.js",)
-_STYLES = tuple(f"arena.reports/{name}.css" for name in ("report", "drawing", "ladder"))
+_STYLES = tuple(f"arena.reports/{name}.css" for name in ("report", "drawing", "first_screen"))
 
 
 def to_html(report: Report) -> str:

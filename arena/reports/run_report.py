@@ -14,9 +14,9 @@ from arena.reports import win_section
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections, lead_sections
+from arena.reports.first_screen import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.games import Pick, Place, ShownFault, pick_games
 from arena.reports.html import to_html
-from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead_section import draw_lead
 from arena.reports.standings_section import bots_section, pairings_section, standings_section
 from arena.statistics.number_texts import as_sentence

@@ -16,7 +16,7 @@ from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.signals import exit_on_termination, signals_held
 from arena.runs.progress_bar import FirstFaults, show_progress
 from arena.runs.rerun import LEAST, choose_pairs, find_varying
-from arena.runs.saving import RunProgress, Waiting, open_store, write_files
+from arena.runs.stored_run import RunProgress, Waiting, open_store, write_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tables.summary import format_standings

@@ -23,7 +23,7 @@ from arena.replays.judge_records import read_line, read_lines
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
-from arena.runs.saving import follow
+from arena.runs.stored_run import follow
 from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings

@@ -35,7 +35,7 @@ from arena.lanes.jail import most_processes
 from arena.lanes.jail_root import MOST
 from arena.lanes.jail_support import OLDEST_JAIL
 from arena.lanes.syscalls import ALLOWED, DECIDED
-from arena.reports.front import MOST_WAITING, WHOLE
+from arena.reports.http_server import MOST_WAITING, WHOLE
 from arena.store import database
 from arena.store.table_columns import TableColumns
 from arena.tournament import config

@@ -170,7 +170,7 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[arena
             subprocess.run(["cp", "-r", tmp_path / "run", tmp_path / "killed"], check=True)
 
     monkeypatch.setattr(Store, "commit", commit_and_open)
-    monkeypatch.setattr("arena.runs.saving._UNSTORED", 0.0)  # each chunk by itself
+    monkeypatch.setattr("arena.runs.stored_run._UNSTORED", 0.0)  # each chunk by itself
     yield opened
     monkeypatch.undo()
 

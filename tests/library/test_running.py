@@ -204,7 +204,7 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Store, "add", add_and_interrupt)
-    monkeypatch.setattr("arena.runs.saving._UNSTORED", 0.0)
+    monkeypatch.setattr("arena.runs.stored_run._UNSTORED", 0.0)
 
 
 @pytest.mark.slow

@@ -20,8 +20,8 @@ from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report, Section, Text
 from arena.reports.drawing import Mark, Row, Rows, Scale, draw, write_ticks
+from arena.reports.first_screen import ENDINGS, Ladder, Opening, make_ladder
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, Ladder, Opening, make_ladder
 from arena.reports.run_report import suggest_next
 from arena.reports.standings_section import bots_section, standings_section
 from arena.store.columns import Columns

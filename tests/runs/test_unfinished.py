@@ -98,7 +98,7 @@ def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
         add(store, *chunks)
 
     monkeypatch.setattr(Store, "add", add_at_ctrl_c)
-    monkeypatch.setattr("arena.runs.saving._UNSTORED", 0.0)
+    monkeypatch.setattr("arena.runs.stored_run._UNSTORED", 0.0)
     cup = Tournament("cup", 1, 40, [resolve("uniform"), resolve("greedy")], STANDARD)
     with pytest.raises(Interrupted) as caught:
         run(cup, HERE, RunFolder(tmp_path), QUIET)

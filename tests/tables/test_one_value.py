@@ -15,7 +15,7 @@ import pytest
 from arena.lanes.faults import Fault
 from arena.library.comparing import Comparison
 from arena.library.results import Results
-from arena.runs.saving import RunProgress
+from arena.runs.stored_run import RunProgress
 from arena.store.store import Store
 from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played

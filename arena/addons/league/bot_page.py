@@ -15,8 +15,8 @@ from arena.errors import counted
 from arena.lanes.faults import KINDS
 from arena.reports.blocks import Replays, Report, Section, Text
 from arena.reports.drawing import Lines, Series
+from arena.reports.first_screen import ENDINGS
 from arena.reports.games import Pick, Place, make_replays
-from arena.reports.ladder import ENDINGS
 from arena.statistics.number_texts import write_ends
 from arena.statistics.sequential_test import share_of
 from arena.store.store import Store

@@ -19,8 +19,8 @@ from arena.addons.league.post import TOKENS
 from arena.addons.league.shown import Standing, are_apart, standings, table
 from arena.errors import counted, name_some, wrapped
 from arena.reports.blocks import Report, Section, Table, Text
+from arena.reports.first_screen import ENDINGS, MOST_RUNGS, Forfeiting, Opening, lay_out
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, MOST_RUNGS, Forfeiting, Opening, lay_out
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.store.columns import Columns
 from arena.store.csv_files import replace_table

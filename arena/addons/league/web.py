@@ -28,7 +28,7 @@ from arena.addons.league.submission import NotNow
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
 from arena.replays.html_page import STYLE, render, static
-from arena.reports.front import (
+from arena.reports.http_server import (
     REPORT_POLICY,
     TOO_LARGE,
     Bounded,

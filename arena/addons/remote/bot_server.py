@@ -35,7 +35,7 @@ from arena.lanes.probe import find_problems
 from arena.lanes.process import MOST_GAMES, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.lanes.signals import TERMINATION
-from arena.reports.front import Bounded, Front, FrontServer, listen
+from arena.reports.http_server import Bounded, Front, FrontServer, listen
 from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden
 from engine import STANDARD, Rules
 

@@ -29,7 +29,7 @@ from arena.errors import ArenaError, InputError, escape
 from arena.lanes.scratch import scratch_folder
 from arena.lanes.signals import TERMINATION
 from arena.replays.html_page import SCRIPTS, STYLE, STYLES, static
-from arena.reports.front import HOST, Bounded, Front, FrontServer, is_own, listen
+from arena.reports.http_server import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart
 from arena.tournament.config_keys import MOST_SEED
 from arena.tournament.schedule import Fixture, Pairing

@@ -16,8 +16,8 @@ from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import Standing, standings
 from arena.reports.blocks import Report
+from arena.reports.first_screen import ENDINGS, Opening, lay_out
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, Opening, lay_out
 from tests.addons.league.small import NOON, a_league, accept, play
 from tests.addons.league.test_league import FAULTY
 from tests.conftest import Arena

@@ -19,7 +19,7 @@ from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.web import POLICY
 from arena.errors import InputError
-from arena.reports.front import REPORT_POLICY
+from arena.reports.http_server import REPORT_POLICY
 from bench.studies.handing_in import HandedIn, hand_in
 from tests.addons.league.small import (
     BOT,

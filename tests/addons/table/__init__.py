@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.addons.table.table_server import Guard, Table, make_server
 from arena.lanes.scratch import scratch_folder
-from arena.reports.front import listen
+from arena.reports.http_server import listen
 from tests.waiting import PATIENCE
 
 HOSTILE = "<b onclick>'&amp;\""

@@ -26,7 +26,7 @@ from arena.addons.table.table_games import TableGame
 from arena.addons.table.table_server import MOST_BODY, POLICY, REFUSED, write_page
 from arena.errors import ArenaError, InputError
 from arena.processes import FOLDER_VARIABLE
-from arena.reports.front import listen
+from arena.reports.http_server import listen
 from arena.runs.judge_games import review_record
 from arena.tournament.judged import PARTS
 from arena.tournament.schedule import Fixture

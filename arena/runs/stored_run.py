@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.differences.run_files import RunTables
-    from arena.reports.ladder import Opening
+    from arena.reports.first_screen import Opening
 
 
 _UNSTORED = 1.0  # seconds of play, of all workers together, that a crash may lose

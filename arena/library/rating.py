@@ -151,8 +151,7 @@ def report_changes(*runs: ReportedRun) -> RunReport:
 
     Raises InputError if their rules differ.
     """
-    from arena.reports.about import RunFacts
-    from arena.reports.changes_report import make_changes_report
+    from arena.reports.ratings_report import RunFacts, make_changes_report
     from arena.store.listed_games import list_run
     from arena.tables.rated_lists import rate_lists
 
@@ -231,7 +230,7 @@ class Ratings:
 
     def report(self) -> RunReport:
         """Return the report; a notebook shows it, and it can be saved."""
-        from arena.reports.run_report import make_ratings_report
+        from arena.reports.ratings_report import make_ratings_report
 
         return RunReport(make_ratings_report(self._lists, self._rated))
 

@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
 from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
-from arena.reports.drawing import Scale, strip, write_lines
+from arena.reports.axis import Scale, write_lines
+from arena.reports.drawing import strip
 from arena.reports.lead_section import Lead
 from arena.statistics.number_texts import write_ends, write_whole
 from arena.store.columns import Columns

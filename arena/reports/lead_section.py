@@ -9,7 +9,8 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.differences.lead_parts import ALL, Part
-from arena.reports.drawing import Lines, Mark, Row, Rows, Scale, Series, strip
+from arena.reports.axis import Scale
+from arena.reports.drawing import Lines, Mark, Row, Rows, Series, strip
 from arena.statistics.intervals import Estimate
 from arena.statistics.number_texts import signed, write_ends
 

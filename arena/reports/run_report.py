@@ -1,18 +1,19 @@
-"""Make the report of one run, or of bots rated by lists of games, and write it."""
+"""Make the report of one run, and write it; every report ends with a glossary."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from arena.differences.comparison import Compared, find_compared
 from arena.differences.run_files import RunTables
 from arena.errors import counted, cut
 from arena.reports import games as game_blocks
 from arena.reports import win_section
-from arena.reports.about import run_section, with_glossary
-from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
+from arena.reports.blocks import Code, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections, lead_sections
 from arena.reports.first_screen import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.games import Pick, Place, ShownFault, pick_games
@@ -20,7 +21,7 @@ from arena.reports.html import to_html
 from arena.reports.lead_section import draw_lead
 from arena.reports.standings_section import bots_section, pairings_section, standings_section
 from arena.statistics.number_texts import as_sentence
-from arena.store.columns import Columns, is_known
+from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -32,10 +33,6 @@ from arena.tournament.fixed_deals import describe_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
 from arena.tournament.tournament import Tournament
-
-if TYPE_CHECKING:
-    from arena.store.listed_games import GameList
-    from arena.tables.rated_lists import RatedLists
 
 _REASON = 60  # characters of why a bot forfeits
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
@@ -173,7 +170,7 @@ class _Sections:
         yield bots_section(tables.standings, wins.takes, self.timings, self.judged)
         yield self._faults_section()
         stored = self.store.manifest  # also an earlier version's
-        yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+        yield _run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
     def _field_sections(self) -> Iterator[Section]:
         """Yield the sections on all bots: standings, how games were won, and pairings."""
@@ -307,55 +304,68 @@ def report_writers(
     }
 
 
-_LISTS = (
-    Column("list", "Games of"),
-    Column("games", "Games", "count", "So many games are in the list."),
+_BOT_COLUMNS = (
+    Column("label", "Bot"),
+    Column("bot", "Spec", "code", "What the bot was loaded from."),
+    Column("params", "Parameters", "code", "The parameters that it was called with."),
+    Column("lane", "Lane", "text", "How it was executed: inproc, process or jail."),
+    Column(
+        "sha256",
+        "sha256",
+        "code",
+        "The hash of its source and all that it imports of its own: bots with the same one are "
+        "the same.",
+    ),
 )
-_BOTS = (
-    Column("bot", "Bot"),
-    Column("list", "Games of"),
-    Column("label", "Label", "text", "What the bot is called there."),
-    Column("sha256", "sha256", "code", "The hash of its source, where a manifest says it."),
-    Column("params", "Parameters", "code", "Those that it was called with there."),
+_VERSION_COLUMNS = (Column("part", "Part"), Column("version", "Version", "code"))
+_GLOSSARY_COLUMNS = (
+    Column("figure", "Figure"),
+    Column("where", "Where"),
+    Column("meaning", "What it says"),
 )
 
 
-def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
-    """Return the report of some lists that were rated together."""
-    tables, found = rated.tables, rated.tables.findings
-    labels = tables.order
-    headline = rated.headline
-    details = " ".join(headline.details())
-    summary = [headline.sentence(), *filter(None, [details]), f"{rated.extent}."]
-    if found.seat:
-        summary.append(as_sentence(describe_seat(found.seat, level=True)))
-    sections = [
-        standings_section(tables.standings, tables.verdicts, found, None),
-        pairings_section(tables.head_to_head, tables.verdicts, labels, found),
-    ]
-    typed = [one.where(is_known(one["forfeits"])) for one in (tables.win_types, tables.standings)]
-    if len(typed[0]):
-        sections.append(win_section.wins_section([], typed[1], typed[0]))
-    sections += _list_sections(lists, rated)
-    title = f"Ratings of {counted(len(labels), 'bot')}"
-    ladder = make_ladder(tables.standings, tables.verdicts, [])
-    opening = Opening(f"{title} · {rated.extent}", headline.sentence(), summary[1:], ladder)
-    return with_glossary(Report(title, summary, sections, opening=opening, labels=labels))
-
-
-def _list_sections(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Section]:
-    """Yield the sections on the lists of games, and on the identities of their bots."""
-    from arena.tables.rated_lists import find_labels
-
-    rows = [(one.name, len(one.games)) for one in lists]
-    blocks: list[Block] = [Table("lists", "The lists of games", _LISTS, rows)]
-    if rated.notes:
-        blocks.insert(0, Text([*map(as_sentence, rated.notes)], warning=True))
-    yield Section("games", "The games", blocks)
+def _run_section(manifest: Mapping[str, Any]) -> Section:
+    """Return the resolved config, the bots' identities and the versions."""
     bots = [
-        (names[label], games.name, label, *games.identities.get(label, (None, None)))
-        for games, names in zip(lists, rated.names, strict=True)
-        for label in find_labels(games)
+        (
+            bot["label"],
+            bot["bot"],
+            json.dumps(bot["params"], ensure_ascii=False) if bot["params"] else "",
+            bot["lane"],
+            bot["sha256"],
+        )
+        for bot in manifest["bots"]
     ]
-    table = Table("bots", "The bots in each list", _BOTS, bots)
-    yield Section("run", "The bots in each list", [table], folded=True)
+    config = {key: value for key, value in manifest.items() if key not in ("bots", "versions")}
+    return Section(
+        "run",
+        "The run",
+        [
+            Code("Resolved config", json.dumps(config, indent=2, ensure_ascii=False), folded=False),
+            Table("bots", "Bots", _BOT_COLUMNS, bots),
+            Table("versions", "Versions", _VERSION_COLUMNS, [*manifest["versions"].items()]),
+        ],
+        folded=True,
+    )
+
+
+def with_glossary(report: Report) -> Report:
+    """Return a report with one more section: a sentence for every figure of its tables."""
+    rows: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for table in report.tables():
+        for column in table.columns:
+            if column.meaning:
+                key = column.title, column.meaning
+                rows.setdefault(key, (column.title, table.caption, column.meaning))
+    text = (
+        "An interval holds what endless play would show in about 95 of 100 cases. Its unit is the "
+        "pair: one deal, played twice with the seats swapped, because both games share their luck. "
+        "Whether two bots differ is not said by whether their intervals overlap: the interval of a "
+        "difference is narrower than two intervals side by side. The verdict on two bots says it: "
+        "apart, leans or open; the letters of the standings (Group) follow from it."
+    )
+    caption = "What every figure says"
+    glossary = Table("glossary", caption, _GLOSSARY_COLUMNS, [*rows.values()])
+    section = Section("glossary", "Glossary", [Text([text]), glossary], folded=True)
+    return replace(report, sections=[*report.sections, section])

@@ -17,11 +17,10 @@ from arena.differences.claims import read_path
 from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.replays.html_page import static
-from arena.reports.about import RunFacts
 from arena.reports.blocks import Report, Table, Text, to_markdown, to_paragraph
-from arena.reports.changes_report import make_changes_report
 from arena.reports.drawing import Rows
 from arena.reports.html import renew_index, to_html
+from arena.reports.ratings_report import RunFacts, make_changes_report
 from arena.reports.run_report import make_report
 from arena.store.listed_games import list_run
 from arena.tables.rated_lists import rate_lists

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from arena.differences.comparison import find_compared
 from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
+from arena.reports.axis import Scale, write_ticks
 from arena.reports.blocks import Report, Section, Text
-from arena.reports.drawing import Mark, Row, Rows, Scale, draw, write_ticks
+from arena.reports.drawing import Mark, Row, Rows, draw
 from arena.reports.first_screen import ENDINGS, Ladder, Opening, make_ladder
 from arena.reports.html import to_html
 from arena.reports.run_report import suggest_next

@@ -117,8 +117,8 @@ def read_tournament(
     from arena.runs.rerun import keep_deals
     from arena.tournament.config import made_from, make_tournament, read
 
-    bots = [] if options["more"] else None  # which are added below
-    settings = with_options(read(path, pairs=options["pairs"], bots=bots), options)
+    own = list[Any]() if options["more"] else None  # which are added below
+    settings = with_options(read(path, pairs=options["pairs"], bots=own), options)
     how = make_playing(options, settings)
     folder = how.out or Path("results") / settings.name
     settings = keep_deals(settings, None if how.fresh else folder)

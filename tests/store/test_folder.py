@@ -237,10 +237,9 @@ def test_a_good_run_on_a_full_disk_is_not_to_be_played_again(
 def test_only_damage_is_followed_by_advice_to_begin_anew(tmp_path: Path) -> None:
     class Made(SqliteFile):
         path = tmp_path / "one.sqlite"
-        advice = "; begin anew"
 
     for code, advised in ((sqlite3.SQLITE_CORRUPT, True), (sqlite3.SQLITE_IOERR_READ, False)):
-        with pytest.raises(ArenaError) as caught, Made().errors():
+        with pytest.raises(ArenaError) as caught, Made().errors(advice="; begin anew"):
             fail(code, "broken")()
         assert ("begin anew" in str(caught.value)) == advised
 

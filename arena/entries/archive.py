@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import importlib
 import io
-import linecache
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -142,9 +141,15 @@ def read_archive(archive: bytes) -> dict[str, bytes]:
 
 
 def compile_lines(source: bytes, filename: str) -> CodeType:
-    """Compile a source, and keep its lines for tracebacks, whatever file has that name then."""
-    lines = source.decode("utf-8", "replace").splitlines(keepends=True)
-    linecache.cache[filename] = (len(source), None, lines, filename)
+    """Compile a source; unless it is a bot's own file, keep its lines for tracebacks.
+
+    So they are shown whatever file has that name then.
+    """
+    if not os.path.isabs(filename):
+        import linecache  # here: it takes 1 ms, and a bot's process needs it for a fault only
+
+        lines = source.decode("utf-8", "replace").splitlines(keepends=True)
+        linecache.cache[filename] = (len(source), None, lines, filename)
     code: CodeType = compile(source, filename, "exec", dont_inherit=True)
     return code
 

@@ -176,8 +176,7 @@ _decoder = msgspec.msgpack.Decoder(Results | Asking | LastWords | Failed | Line)
 
 def to_part(played: Played) -> Part:
     """Return the results of a chunk as they are sent."""
-    chunk, results, timings, seconds, judged, refusal = played
-    return Part(*chunk[:3], results, timings, seconds, [*judged], refusal)
+    return Part._make((*played.chunk[:3], *played[1:]))
 
 
 def from_part(part: Part, chunk: Chunk) -> Played:

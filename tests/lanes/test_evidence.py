@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.lanes.evidence import Output, settle
-from arena.lanes.faults import Forfeit, forfeit_from
+from arena.lanes.evidence import Output
+from arena.lanes.faults import Forfeit, forfeit_from, settle
+from arena.lanes.host import Host
 from arena.lanes.scratch import scratch_folder
 
 
@@ -158,3 +159,11 @@ def test_output_takes_its_place_again_where_a_bot_has_left_it(
     sys.stdout = None
     output.stay()
     assert {getattr(sys, name) for name in names} == {output}
+
+
+def test_a_bot_that_leaves_no_room_has_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In short, as what describes it cannot be imported without memory or open files."""
+    monkeypatch.setitem(sys.modules, "arena.lanes.faults", None)
+    told = [Host(Output()).report(one, "exception") for one in (MemoryError(), OSError(24))]
+    assert [one["kind"] for one in told] == ["memory", "exception"]
+    assert [one["error"] for one in told] == ["MemoryError", "OSError"]

@@ -206,10 +206,9 @@ def test_a_file_system_without_locks_is_one_line(
     monkeypatch.setattr(fcntl, "flock", refuse)
     done = run_here(tmp_path, "play", "uniform", "greedy", "--pairs", "1", TMPDIR=str(place))
     assert done.returncode == 1
-    said = "its file system has no locks (Operation not supported); choose a TMPDIR on a local disk"
-    line = done.stderr.splitlines()[-1]
-    assert line.startswith(f"error: {place}/")
-    assert line.endswith(said)
+    assert done.stderr.splitlines()[-1].endswith(
+        "its file system has no locks (Operation not supported); choose a TMPDIR on a local disk"
+    )
     assert [*place.glob("*/*")] == []
 
 

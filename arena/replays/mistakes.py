@@ -7,10 +7,10 @@ from typing import Final
 
 from arena.replays.board import Layout
 from arena.tournament.judged import Judged, Recorded, is_sure
-from engine import STANDARD, State
-from engine.notation import parse_actions, parse_deal
+from engine import Record
 from engine.view import view
 
+_TOLD: Final = 4  # moves
 DISPUTED: Final = "the judges disagree"
 """Stands for a mistake where the second judge is not sure that another action was better."""
 
@@ -26,16 +26,12 @@ def name_choice(deal: str, actions: str, one: Judged) -> str:
     """Return what is wrong with a decision if the judge is right that another action is better."""
     from arena.batch.judging import name_mistake  # here, because it needs numpy
 
-    state = State(parse_deal(deal, STANDARD), STANDARD)
-    state.follow(parse_actions(actions[: one.ply]))
+    state = Record(deal, actions[: one.ply]).replay()
     return name_mistake(view(state, state.to_act), one.action, one.best)
 
 
-def tell_next(game: Recorded, ply: int, players: Sequence[str], most: int = 4) -> str:
-    """Return the moves of a game from a ply on in words, at most so many."""
-    state = State(parse_deal(game.deal, STANDARD), STANDARD)
-    layout = Layout((view(state, 0), view(state, 1)))
-    for action in parse_actions(game.actions[: ply + most]):
-        state.apply(action)
-        layout.follow((view(state, 0), view(state, 1)))
-    return "; ".join(move.describe(players[move.seat]) for move in layout.moves[ply:])
+def tell_next(game: Recorded, ply: int, players: Sequence[str]) -> str:
+    """Return the moves of a game from a ply on in words, at most four."""
+    state = Record(game.deal, game.actions[: ply + _TOLD]).replay()
+    moves = Layout((view(state, 0), view(state, 1))).moves
+    return "; ".join(move.describe(players[move.seat]) for move in moves[ply:])

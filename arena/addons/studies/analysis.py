@@ -7,7 +7,6 @@ from contextlib import closing
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_co
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import Venue
-from arena.tournament.judged import PARTS, Judged, Recorded
+from arena.tournament.judged import PARTS, Judged
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError, Record
@@ -65,17 +64,9 @@ def analyse_run(
     return analysis
 
 
-class _Game(NamedTuple):
-    """A game in three forms: for the judge, for the tables, and to play it again."""
-
-    recorded: Recorded
-    played: PlayedGame
-    place: tuple[Fixture, Game]
-
-
 def _analyse(
     tournament: Tournament,
-    games: Sequence[_Game],
+    games: Sequence[tuple[Fixture, Game]],
     path: Path | None,
     venue: Venue,
     asked: Asked,
@@ -85,7 +76,8 @@ def _analyse(
 ) -> Analysis:
     if not games:
         raise InputError("no game has been played to its end")
-    recorded, played = [game.recorded for game in games], [game.played for game in games]
+    recorded = [judge_games.record_of(*one) for one in games]
+    played = [PlayedGame(one.name, one.pair, game.seats, game.winner) for one, game in games]
 
     def bot_of(place: int, one: Judged) -> str:
         return played[place].seats[STANDARD.seat_at(one.ply)]
@@ -105,7 +97,7 @@ def _analyse(
         lesson = None
         if pupil is not None:
             every = zip(games, judged, modelled, strict=True)
-            seen = [Seen(*game.place, rows, one.models) for game, rows, one in every]
+            seen = [Seen(*game, rows, one.models) for game, rows, one in every]
             at = pupil, tournament, seen, ask, executor
             lesson = teach(*at, seed=asked.seed, progress=progress)
     second = make_decisions(played, again, keys.LEAST_WORLDS)
@@ -118,12 +110,12 @@ def _analyse(
 
 def _read(
     tournament: Tournament, store: Store, games: int, choice: Choice | None
-) -> Iterator[_Game]:
+) -> Iterator[tuple[Fixture, Game]]:
     """Yield the chosen games of a run that were played to their end."""
     for fixture, game in _choose(tournament, store, games, choice):
         if game.fault is None:
-            played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
-            yield _Game(_check_record(game.record, fixture.name), played, (fixture, game))
+            _check_record(game.record, fixture.name)
+            yield fixture, game
 
 
 def _choose(
@@ -143,14 +135,13 @@ def _choose(
             yield from of_pair
 
 
-def _check_record(record: Record, name: str) -> Recorded:
-    """Return a game in the form for the judge; raises InputError for an invalid record."""
+def _check_record(record: Record, name: str) -> None:
+    """Raise InputError for an invalid record, or one without an end."""
     try:
         if not record.replay().over:
             raise InputError(f"game {name}: its record cannot be played: it has no end")
     except EngineError as error:
         raise InputError(f"game {name}: its record cannot be played: {error}") from None
-    return Recorded(name, record.deal, record.actions)
 
 
 def _check_numbers(asked: Asked, games: int) -> None:

@@ -27,12 +27,11 @@ import numpy as np
 
 from arena.batch.beliefs import Belief, Model
 from arena.entries.resolve import resolve
-from arena.executors.judge_chunk import judge_here
 from arena.replays.finished_game import Game
 from arena.replays.mistakes import DISPUTED
-from arena.runs.judge_games import find_judge, fit_models, second_judge
+from arena.runs.judge_games import find_judge, fit_models
 from arena.store.reader import Choice, chosen_games, read_run
-from arena.tournament.config_keys import JUDGE, WORLDS
+from arena.tournament.config_keys import JUDGE, LEAST_WORLDS, SECOND, WORLDS
 from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Habit, Judged, Recorded
 from bots.champion import Champion
 from bots.grandmaster import Grandmaster
@@ -64,13 +63,13 @@ def calibrate(run: Path) -> None:
     """Print how far the first judge is from the second one, in decisions drawn by the seed."""
     rows: list[tuple[float, ...]] = []
     games, rng = games_of(run), stream(SEED, "calibrate")
-    first, second = find_judge(JUDGE, WORLDS, SEED), second_judge(SEED)
+    first, second = find_judge(JUDGE, WORLDS, SEED), find_judge(SECOND, LEAST_WORLDS, SEED)
     while len(rows) < POSITIONS:
         name = rng.choice([*games])
         record = games[name].record
         ply = rng.randrange(len(record.actions))
         game = Recorded(name, record.deal, record.actions, (ply,))
-        one, two = (judge_here([game], by.bots, by.worlds, SEED)[0] for by in (first, second))
+        one, two = (by.judge([game])[0] for by in (first, second))
         if one:  # not a forced decision
             rows.append((*_loss(one[0], ROLLOUTS), *_loss(two[0], SEARCHES), _round(ply)))
             print(*rows[-1], file=sys.stderr)

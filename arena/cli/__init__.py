@@ -148,7 +148,7 @@ def main() -> None:
         from arena.lanes.signals import interrupted_by
 
         with suppress(OSError):  # a pipe may be closed
-            click.echo(_describe_interruption(error), err=True)
+            click.echo(f"interrupted: {error}" if str(error) else "interrupted", err=True)
         sys.exit(128 + interrupted_by())
     except click.ClickException as error:
         click.echo(f"error: {shorten(escape(_find_advice(error)))}", err=True)
@@ -229,11 +229,6 @@ def _make_lasting(stream: TextIO) -> TextIO:
     return io.TextIOWrapper(
         io.BufferedWriter(raw), stream.encoding, "backslashreplace", line_buffering=True
     )
-
-
-def _describe_interruption(error: click.Abort) -> str:
-    """Return the message after Ctrl-C or SIGTERM; it says what is kept if the command knows."""
-    return f"interrupted: {error}" if str(error) else "interrupted"
 
 
 def find_commands() -> dict[str, click.Command]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import TextIO
 
@@ -17,14 +16,13 @@ from arena.statistics.model import Flags
 from arena.store import csv_files as rows
 from arena.store.columns import Columns
 from arena.store.counting import Counts
-from arena.store.csv_files import csv_writer, make_timings
+from arena.store.csv_files import csv_writer
 from arena.store.folder import INDEX, MANIFEST, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.store.table_columns import FAULTS, GAMES, TABLES
 from arena.tables.win_tables import Tables, WinTables, how_rated, make_win_tables
 from arena.tournament.replay_command import replay_commands
-from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 
 
@@ -98,7 +96,7 @@ class RunTables(Tables):
             csv_writer(FAULTS.make([*found]))(file)
 
         writers: dict[str, Writer] = {
-            GAMES.file: lambda file: rows.write_games(file, store.game_lines(self.pairings)),
+            GAMES.file: lambda file: rows.write_games(file, rows.read_lines(store, self.pairings)),
             **{table.file: partial(self._write, name) for name, table in TABLES.items()},
             FAULTS.file: write_faults,
             INDEX: write_index,
@@ -110,8 +108,3 @@ class RunTables(Tables):
 
     def _write(self, name: str, file: TextIO) -> None:
         csv_writer(getattr(self, name))(file)
-
-
-def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:
-    """Return the writer of timings.csv."""
-    return csv_writer(make_timings(timings, labels))

@@ -109,6 +109,10 @@ class Judge(NamedTuple):
             replace(resolve(VALUER), label="values", lane="inproc"),
         ]
 
+    def judge(self, games: Sequence[Recorded]) -> list[list[Judged]]:
+        """Return its decisions of each game, judged in this process."""
+        return judge_here(games, self.bots, self.worlds, self.seed)
+
 
 def find_judge(spec: str, worlds: int, seed: int) -> Judge:
     """Return the judge of a spec; raises InputError for an unsuitable bot or invalid numbers."""
@@ -117,11 +121,6 @@ def find_judge(spec: str, worlds: int, seed: int) -> Judge:
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can judge")
     return Judge(replace(entry, lane="inproc"), worlds, seed)
-
-
-def second_judge(seed: int) -> Judge:
-    """Return the judge of another kind: it searches each action, four times."""
-    return find_judge(keys.SECOND, keys.LEAST_WORLDS, seed)
 
 
 Ask: TypeAlias = Callable[[Judge, Sequence[Recorded]], Sequence[Sequence[Judged]]]
@@ -153,7 +152,8 @@ def judge_again(
             lost[place][one.ply] = one.loss
     both = zip(games, lost, strict=True)
     again = [game._replace(plies=tuple(sorted(plies))) for game, plies in both if plies]
-    found = iter(ask(second_judge(seed), again) if again else ())
+    second = find_judge(keys.SECOND, keys.LEAST_WORLDS, seed)  # searches each action, four times
+    found = iter(ask(second, again) if again else ())
     return [
         [one._replace(first=plies[one.ply]) for one in (next(found) if plies else ())]
         for plies in lost
@@ -303,7 +303,7 @@ def review_record(record: Record, name: str = "", worlds: int = keys.WORLDS) -> 
     except EngineError as error:
         raise InputError(f"a record that cannot be played: {error}") from None
     game = Recorded(name, record.deal, record.actions)
-    (found,) = _judge_here(find_judge(keys.JUDGE, worlds, 0), [game])
+    (found,) = find_judge(keys.JUDGE, worlds, 0).judge([game])
     return _review(game, found)
 
 
@@ -336,14 +336,10 @@ def record_of(fixture: Fixture, game: Game) -> Recorded:
 
 def _review(game: Recorded, found: list[Judged]) -> list[Judged]:
     """Return decisions in which the costliest of each seat have the numbers of the second judge."""
-    (again,) = judge_again([game], [found], _MOST_AGAIN, _seat_of_blunder, _judge_here, 0)
+    (again,) = judge_again([game], [found], _MOST_AGAIN, _seat_of_blunder, Judge.judge, 0)
     second = {one.ply: one for one in again}
     return [second.get(one.ply, one) for one in found]
 
 
 def _seat_of_blunder(_: int, one: Judged) -> Seat | None:
     return STANDARD.seat_at(one.ply) if one.loss >= BLUNDER else None
-
-
-def _judge_here(judge: Judge, games: Sequence[Recorded]) -> list[list[Judged]]:
-    return judge_here(games, judge.bots, judge.worlds, judge.seed)

@@ -367,11 +367,12 @@ class _Run:
 
             counts = self.store.count()
             return rank_bots(self.tournament, counts), counts
-        from arena.differences.run_files import RunTables, timings_writer
+        from arena.differences.run_files import RunTables
+        from arena.store.csv_files import csv_writer, make_timings
 
         files = RunTables(self.tournament, self.store)
         if folder:
-            timings = timings_writer(self.timings, self.tournament.labels)
+            timings = csv_writer(make_timings(self.timings, self.tournament.labels))
             write_files(
                 folder, self.tournament, self.store, files, timings if self.played else None
             )

@@ -91,12 +91,7 @@ def renew_all(database: sqlite3.Connection) -> None:
     rows = database.execute(blocks).fetchall()
     renew_blocks(database, [PairRange(pairing, first, first + _PAIRS) for pairing, first in rows])
     for table in _ROWS:
-        renew_rows(database, table)
-
-
-def renew_rows(database: sqlite3.Connection, table: str) -> None:
-    """Update the checksum of each row of a table other than the games."""
-    database.execute(f"UPDATE {table} SET checksum = checksum({_ROWS[table]})")
+        database.execute(f"UPDATE {table} SET checksum = checksum({_ROWS[table]})")
 
 
 def find_altered(database: sqlite3.Connection) -> str | None:

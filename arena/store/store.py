@@ -12,7 +12,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE, Faults
 from arena.store import damage
-from arena.store.csv_files import NUMBERS, read_lines
+from arena.store.csv_files import NUMBERS
 from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
@@ -308,10 +308,6 @@ class Store(Database):
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
         return self.rows(NAMED_GAMES)
-
-    def game_lines(self, pairings: Iterable[Pairing]) -> Iterator[str]:
-        """Yield every game as a line of games.csv, thousands in each text."""
-        return read_lines(self, pairings)
 
     def records(self, quota: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type and actions of games, in order.

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import arena
 from arena.batch.lockstep import Lockstep
-from arena.executors.judge_chunk import judge_here
 from arena.runs.judge_games import find_judge
 from arena.runs.lessons import Seen, find_costliest, find_costs
 from arena.tournament.config_keys import JUDGE, WORLDS
@@ -70,7 +69,7 @@ def told(weakness: str, seed: int) -> str:
     ]
     judge = find_judge(JUDGE, WORLDS, 0)
     recorded = [Seen(*one, ()).recorded for one in games]
-    judged = judge_here(recorded, judge.bots, judge.worlds, judge.seed)
+    judged = judge.judge(recorded)
     seen = [Seen(*one, rows) for one, rows in zip(games, judged, strict=True)]
     return find_costliest(find_costs("weak", seen)[0])
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.differences.run_files import RunTables, timings_writer
+from arena.differences.run_files import RunTables
 from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE
@@ -25,8 +25,10 @@ from arena.store.csv_files import (
     csv_writer,
     fault_rows,
     guard,
+    make_timings,
     parse_timings,
     read_back,
+    read_lines,
     write_games,
 )
 from arena.store.folder import RunFolder
@@ -58,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     timing.wall.add(0.5)
     timing.cpu.add(0.25)
     writers = dict(RunTables(TOURNAMENT, store).writers)
-    writers["timings.csv"] = timings_writer(dict.fromkeys(LABELS, timing), LABELS)
+    writers["timings.csv"] = csv_writer(make_timings(dict.fromkeys(LABELS, timing), LABELS))
     RunFolder(path).write(writers)
     rows = fault_rows(store.all_forfeits(TOURNAMENT.pairings), replay_commands(TOURNAMENT))
     pd.DataFrame(rows, columns=FAULTS.names).to_pickle(path / "faults.pickle")
@@ -147,7 +149,7 @@ def test_the_lines_of_games_are_those_that_csv_writes() -> None:
     writer = csv.writer(wanted, lineterminator="\n")
     writer.writerow(GAMES.names)
     writer.writerows(map(guard, row) for row in store.named_games(pairings))
-    write_games(found, store.game_lines(pairings))
+    write_games(found, read_lines(store, pairings))
     assert found.getvalue() == wanted.getvalue()
     store.close()
 

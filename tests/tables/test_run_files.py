@@ -11,11 +11,12 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from arena.differences.run_files import RunTables, timings_writer
+from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
+from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import INDEX, MANIFEST, TABLES, WINS
 from arena.store.store import Store
 from arena.tournament.match import GameResult
@@ -224,7 +225,7 @@ def test_timings_have_a_file_too() -> None:
     timing = Timing()
     timing.add(Spent(0.25, 0.25))
     file = io.StringIO()
-    timings_writer({"b": timing}, ["a", "b"])(file)
+    csv_writer(make_timings({"b": timing}, ["a", "b"]))(file)
     head, row = file.getvalue().splitlines()
     assert head.startswith("bot,decisions,")
     assert row.startswith("b,1,")

@@ -5,26 +5,26 @@ from __future__ import annotations
 import io
 import os
 import textwrap
-from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
 from arena.library.request import Location, folder_path
 from arena.replays.html_page import check_place
 from arena.reports.blocks import Report
 from arena.reports.drawing import Chart
-from arena.runs.stored_run import Extent
 from arena.store.columns import Frames
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, list_names, write_text
-from arena.store.store import Store
 from arena.tables.summary import format_standings
-from arena.tournament.tournament import Anchored, Tournament
+from arena.tournament.tournament import Anchored
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from arena.store.listed_games import GameList
+    from arena.tables.rated_lists import RatedLists
 
 _ENDINGS = (".html", ".md")
 
@@ -111,76 +111,6 @@ class ReportChart:
 
     def __repr__(self) -> str:
         return f"<chart: {self._chart.title}>"
-
-
-class ReportedRun(NamedTuple):
-    """A run to be reported: its folder, if it has one, and the store of its games."""
-
-    folder: Path | None
-    tournament: Tournament
-    store: Store
-    extent: Extent
-
-    @property
-    def title(self) -> str:
-        """The name of the run's folder, or its own name without one."""
-        return self.folder.resolve().name if self.folder else self.tournament.name
-
-
-def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
-    """Return the report of a run, as far as it has been played."""
-    from arena.differences.run_files import RunTables
-    from arena.executors.log import read_spending
-    from arena.reports.run_report import make_report
-    from arena.store.columns import Columns
-    from arena.store.folder import LOG
-    from arena.tables.losses import read_judged
-
-    files = RunTables(run.tournament, run.store)
-    judged = read_judged(run.folder)
-    times = None if timings.empty else Columns.of(timings)
-    said = {
-        "state": run.extent.describe(),
-        "ending": read_spending(run.folder / LOG) if run.folder else "",
-    }
-    return RunReport(make_report(run.tournament, run.store, files, times, judged, **said))
-
-
-def report_changes(*runs: ReportedRun) -> RunReport:
-    """Return the report of runs that are rated together, the first of which is the base.
-
-    Raises InputError if their rules differ.
-    """
-    from arena.reports.ratings_report import RunFacts, make_changes_report
-    from arena.store.listed_games import list_run
-    from arena.tables.rated_lists import rate_lists
-
-    counts = Counter(run.title for run in runs)
-    titles = [
-        run.title if counts[run.title] == 1 else f"{run.title} ({number})"
-        for number, run in enumerate(runs, 1)
-    ]
-    for title, run in zip(titles, runs, strict=True):
-        if run.tournament.rules != runs[0].tournament.rules:
-            raise InputError(
-                f"{title} and {titles[0]} have different rules: arena ablate compares rules"
-            )
-    facts = [
-        RunFacts(title, run.tournament, run.extent.played, run.extent.finished)
-        for title, run in zip(titles, runs, strict=True)
-    ]
-    lists = [
-        list_run(run.tournament, run.store, title) for title, run in zip(titles, runs, strict=True)
-    ]
-    rated = rate_lists(lists, by_list=True)
-    return RunReport(make_changes_report(facts, lists, rated))
-
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from arena.store.listed_games import GameList
-    from arena.tables.rated_lists import RatedLists
 
 
 class Ratings:

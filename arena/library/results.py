@@ -16,6 +16,7 @@ from arena.library.request import find_venue, folder_path
 from arena.replays.finished_game import Game
 from arena.runs.stored_run import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import Timings, fault_rows, make_timings, parse_timings
+from arena.store.folder import LOG
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
 from arena.store.table_columns import FAULTS, GAMES, TIMINGS, UNRESOLVED
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.differences.run_files import RunTables
-    from arena.library.rating import ReportedRun, RunReport
+    from arena.library.rating import RunReport
+    from arena.reports.blocks import Report
     from arena.store.columns import Frames, TableName
     from arena.tables.findings import SeatAdvantage
     from arena.tables.losses import Analysis
@@ -258,15 +260,26 @@ class Results:
         >>> "heat-map" in results.report().charts
         True
         """
-        from arena.library.rating import make_run_report, report_changes
+        from arena.library.rating import RunReport
 
         for results in (self, *others):
             if not isinstance(results, Results):
                 raise InputError(f"others: expected results, got {type(results).__name__}")
             if not results.played:
                 raise InputError(f"{results._folder or results.name}: no game has been played yet")
-        runs = [results._as_run() for results in (self, *others)]
-        return report_changes(*runs) if others else make_run_report(runs[0], self.timings)
+        return RunReport(_report_changes(self, *others) if others else self._report_run())
+
+    def _report_run(self) -> Report:
+        """Return the report of the run, as far as it has been played."""
+        from arena.executors.log import read_spending
+        from arena.reports.run_report import make_report
+        from arena.store.columns import Columns
+        from arena.tables.losses import read_judged
+
+        times = None if self.timings.empty else Columns.of(self.timings)
+        ending = read_spending(self._folder / LOG) if self._folder else ""
+        run = self._tournament, self._store, self._made, times, read_judged(self._folder)
+        return make_report(*run, state=self._extent.describe(), ending=ending)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the same folder, byte by byte, that the run would have written with `out`.
@@ -290,12 +303,6 @@ class Results:
         timings = self._timings if isinstance(self._timings, bytes) else dict(self._timings or {})
         tournament = replace(self._tournament)  # without its cached properties
         return _restore, (tournament, to_bytes(self._store), timings, self._folder)
-
-    def _as_run(self) -> ReportedRun:
-        """Return the run in the form that a report needs."""
-        from arena.library.rating import ReportedRun
-
-        return ReportedRun(self._folder, self._tournament, self._store, self._extent)
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:
         """Return the game of this pair in which `bot`, a label, sat in this seat.
@@ -329,3 +336,25 @@ def _drop_empty(table: pd.DataFrame) -> pd.DataFrame:
 def _restore(tournament: Tournament, content: bytes, *more: Any) -> Results:
     """Return the results from the parts that `__reduce__` made."""
     return Results(tournament, from_bytes(content), *more)
+
+
+def _report_changes(*runs: Results) -> Report:
+    """Return the report of runs that are rated together, the first of which is the base.
+
+    Raises InputError if their rules differ.
+    """
+    from arena.reports.ratings_report import RunFacts, make_changes_report
+    from arena.store.listed_games import list_run
+    from arena.tables.rated_lists import rate_lists
+
+    names = [run._folder.resolve().name if run._folder else run.name for run in runs]
+    facts, lists = [], []
+    for number, (name, run) in enumerate(zip(names, runs, strict=True), 1):
+        title = name if names.count(name) == 1 else f"{name} ({number})"
+        facts.append(RunFacts(title, run._tournament, run._extent.played, run.finished))
+        lists.append(list_run(run._tournament, run._store, title))
+        if run._tournament.rules != runs[0]._tournament.rules:
+            raise InputError(
+                f"{title} and {facts[0].title} have different rules: arena ablate compares rules"
+            )
+    return make_changes_report(facts, lists, rate_lists(lists, by_list=True))

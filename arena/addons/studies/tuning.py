@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
@@ -239,9 +238,6 @@ class Tuning:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:

@@ -167,14 +167,9 @@
       const { viewer } = this;
       const atLast = !viewer || viewer.ply === viewer.last;
       if (viewer && viewer.timeline.seat === timeline.seat) viewer.update(timeline);
-      else this.mount(timeline);
+      else this.viewer = Arena.mountViewer(this.place, timeline, { names: viewer?.names, onAction: (char) => this.act(char) });
       if (isOwn) this.viewer.show(this.viewer.last);
       else if (atLast && this.viewer.ply < this.viewer.last) this.viewer.transport.start();
-    }
-
-    mount(timeline) {
-      const names = this.viewer ? this.viewer.names : "english";
-      this.viewer = Arena.mountViewer(this.place, timeline, { names, onAction: (char) => this.act(char) });
     }
 
     isAsked() {
@@ -208,7 +203,7 @@
       if (line) this.end.append(`${kept}: line ${line} of `, make("code", "", file), ". ");
       if (command) this.end.append("The same deal again: ", make("code", "", command));
       if (phase === "ended" && !Object.keys(timeline.rules.changes).length) this.tools.append(this.makeJudgeButton());
-      if (seat !== null) this.tools.append(makeButton("Rematch with seats swapped", () => this.playAgain()));
+      if (seat !== null) this.tools.append(makeButton("Rematch with seats swapped", () => begin({ bots: [this.news.bot], begins: seat ? "me" : "bot" })));
     }
 
     makeJudgeButton() {
@@ -218,10 +213,6 @@
         button.hidden = true;
       });
       return button;
-    }
-
-    playAgain() {
-      return begin({ bots: [this.news.bot], begins: this.news.seat ? "me" : "bot" });
     }
   }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import html
 import os
 import secrets
 from collections.abc import Callable
@@ -90,7 +89,7 @@ def write_page(path: Path, address: str) -> None:
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
-        file.write(_PAGE.format(address=html.escape(address)))
+        file.write(_PAGE.format(address=escape_html(address)))
 
 
 MOST_BODY: Final = 1 << 14

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -20,15 +19,13 @@ from arena.replays.finished_game import Game
 from arena.replays.mistakes import describe_decision, name_choice, tell_next
 from arena.runs.judge_games import Ask, judge_again, record_of
 from arena.runs.progress_bar import show_progress
-from arena.runs.rerun import resolve_same
+from arena.runs.rerun import plan_again, resolve_same
 from arena.runs.run import Interrupted
 from arena.statistics.intervals import Estimate
 from arena.tables.losses import Lesson
 from arena.tournament.judged import PARTS, ROLLOUTS, Habit, Judged, Recorded
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
-from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.cards import CHARS
@@ -211,7 +208,7 @@ def _play(
     pairings = tournament.pairings
     pairs = [[one.pair for one in wanted if one.pairing == pairing] for pairing in pairings]
     missing = [[range(min(some), max(some) + 1)] if some else [] for some in pairs]
-    plan = Plan(missing, Strikes(pairings, tournament.most_pairs, most=sys.maxsize))
+    plan = plan_again(tournament, missing)
     done, most = 0, 2 * sum(len(part) for some in missing for part in some)
     with (
         run_log(None) as log,

@@ -44,11 +44,18 @@ from engine.state import Seat
 def play_again(tournament: Tournament, pair: int, seat: Seat, venue: Venue) -> Game:
     """Play the game in which the tournament's first bot has this seat, as a run plays it."""
     fixture = Fixture(tournament.pairings[0], pair, seat)
-    strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
-    missing = [[range(pair, pair + 1)], *([] for _ in tournament.pairings[1:])]
+    plan = plan_again(tournament, [[range(pair, pair + 1)], *([] for _ in tournament.pairings[1:])])
     with run_log(None) as log, open_executor(venue) as executor:
-        (played,) = executor.play(Plan(missing, strikes), tournament, log)
+        (played,) = executor.play(plan, tournament, log)
     return Game.of(tournament, fixture, played.results[seat])
+
+
+def plan_again(
+    tournament: Tournament, pairs: Sequence[list[range]], seats: tuple[Seat, ...] = (0, 1)
+) -> Plan:
+    """Return a plan of these pairs of each pairing, in which faults drop no bot."""
+    strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
+    return Plan(pairs, strikes, seats)
 
 
 def resolve_same(entry: Entry) -> Entry:

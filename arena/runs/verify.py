@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -22,7 +21,7 @@ from arena.lanes.faults import Fault
 from arena.replays.judge_records import read_line, read_lines
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
-from arena.runs.rerun import resolve_same
+from arena.runs.rerun import plan_again, resolve_same
 from arena.runs.stored_run import follow
 from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
@@ -34,7 +33,6 @@ from arena.store.reader import why_no_run
 from arena.store.store import Store, forfeit_by_rule
 from arena.tables.losses import read_judged
 from arena.tournament.match import Finished, GameResult, result_of
-from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes
 from arena.tournament.tournament import Tournament
@@ -351,8 +349,7 @@ def _play_pairs(
     seats: tuple[Seat, ...] = (0, 1),
 ) -> dict[Place, GameResult]:
     """Return the results of these pairs, played in this order."""
-    strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
-    plan = Plan(pairs, strikes, seats)
+    plan = plan_again(tournament, pairs, seats)
     results: dict[Place, GameResult] = {}
     with run_log(None) as log, closing(executor.play(plan, tournament, log)) as games:
         for played in games:

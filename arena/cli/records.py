@@ -20,7 +20,6 @@ from arena.errors import InputError, arena_command, escape_lines, shell_line
 
 if TYPE_CHECKING:
     from arena.entries.spec import Lane
-    from arena.replays.finished_game import Game
     from arena.tournament.config import BotEntry
     from arena.tournament.config_keys import Naming
 
@@ -158,20 +157,19 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
 def _show_game(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
-    """Print the chosen game of a run, or a list if several games fit the choice."""
-    picked = picking.pick_game(path, choice, "show")
-    if picked is not None:
-        _print_game(path, picked.game, names, by)
+    """Print the chosen game of a run, or a list if several games fit the choice.
 
-
-def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
-    """Print a game ply by ply, with the evidence of a forfeit, and its decisive ply."""
+    A game is printed ply by ply, with the evidence of a forfeit, and its decisive ply.
+    """
     from arena.replays.curve import describe_decisive
     from engine import EngineError
 
-    decisive = describe_decisive(game.record, game.seats, by)
+    picked = picking.pick_game(path, choice, "show")
+    if picked is None:
+        return
+    game = picked.game
     try:
-        for row in chain(game.lines(names), decisive):
+        for row in chain(game.lines(names), describe_decisive(game.record, game.seats, by)):
             cli.say(row)
     except EngineError as error:
         raise InputError(f"{path}: its record cannot be played: {error}") from None

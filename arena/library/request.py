@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from arena.library.written import Here, bundle, explain_held, has_held, keep_her
 from arena.runs.rerun import find_manifest, keep_deals, play_as, prepare
 from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.config_keys import HERE, Venue, VenueKeys, Where, choose_venue
+from arena.tournament.config_keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import Lines
 from engine import Rules
@@ -57,7 +57,7 @@ def _take_one(bot: Any, code: dict[str, Code]) -> Any:
 Location: TypeAlias = "str | os.PathLike[str]"
 
 
-class GameKeys(TypedDict, total=False):
+class GameKeys(EveryCallKeys, total=False):
     """Keys of a config that a call for one game takes as keywords."""
 
     seed: int | None
@@ -106,7 +106,7 @@ def plain(value: Any) -> Any:
     return value.item() if is_scalar else value
 
 
-def takes(keys: type[Any]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+def takes(keys: type[EveryCallKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return a decorator of a function whose last keywords are these keys of a config.
 
     Its signature shows each of them, and any other one is a TypeError, as of every function.

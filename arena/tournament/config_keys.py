@@ -186,7 +186,11 @@ Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
 """The name of an executor, a mapping as in a config, an executor, or a Dask client."""
 
 
-class LocalKeys(TypedDict, total=False):
+class EveryCallKeys(TypedDict, total=False):
+    """The fields of a venue that every call which plays takes as keywords: there is none yet."""
+
+
+class LocalKeys(EveryCallKeys, total=False):
     """Those that a call takes which plays on this machine."""
 
     workers: int | None

@@ -32,7 +32,7 @@ from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.judged import Judged, Recorded
+from arena.tournament.judged import Judged
 from arena.tournament.plan import Played
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
@@ -337,13 +337,6 @@ def test_other_numbers_of_worlds_are_refused(worlds: int, message: str) -> None:
     """In one line that says why."""
     with pytest.raises(InputError, match=message):
         review_record(random_record(Random(5)), worlds=worlds)
-
-
-def test_a_bot_without_scores_cannot_judge() -> None:
-    """Of it only its choices are known."""
-    record = random_record(Random(5))
-    with pytest.raises(InputError, match=r"no method scores\(games\)"):
-        find_judge("uniform", 4, 0).judge([Recorded("", record.deal, record.actions)])
 
 
 def test_what_cannot_be_judged_is_refused() -> None:

@@ -19,7 +19,7 @@ from arena.errors import ArenaError
 from arena.executors.local import Crew, open_crew
 from arena.executors.log import QUIET, run_log
 from arena.lanes.faults import Fault
-from arena.tournament.plan import Chunk, Chunks
+from arena.tournament.plan import Chunk, Chunks, Played
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import name_of
 from arena.tournament.schedule import Fixture
@@ -124,19 +124,24 @@ class Games:
     ) -> None:
         """Play some pairs against an opponent; raise Guilty for the bot's first fault."""
         number = _LADDER.index(opponent)
-        self._queue.left += [Chunk(number, first, pairs, seats=(seat,)) for seat in seats]
-        for played in self._crew.play():
-            timing = played.timings.get(self.tournament.labels[0], Timing())
-            self.timing.merge(timing)
-            self.watch.used += timing.cpu.total
-            for result in played.results:
-                fixture = self.fixture(opponent, *result[:2])
-                self.scores[fixture] = result.score
-                if not result.fault:
-                    self.actions[fixture] = result.actions
-                elif result.winner:
-                    rules = self.tournament.rules
-                    raise self.blame(result.fault, fixture, None, rules, f"at ply {result.plies} ")
+        for seat in seats:  # one chunk at a time: the queue looks as long as a worker wants more
+            self._queue.left.append(Chunk(number, first, pairs, seats=(seat,)))
+            for played in self._crew.play():
+                self._take(opponent, played)
+
+    def _take(self, opponent: str, played: Played) -> None:
+        """Note the results of a chunk; raises Guilty."""
+        timing = played.timings.get(self.tournament.labels[0], Timing())
+        self.timing.merge(timing)
+        self.watch.used += timing.cpu.total
+        for result in played.results:
+            fixture = self.fixture(opponent, *result[:2])
+            self.scores[fixture] = result.score
+            if not result.fault:
+                self.actions[fixture] = result.actions
+            elif result.winner:
+                rules = self.tournament.rules
+                raise self.blame(result.fault, fixture, None, rules, f"at ply {result.plies} ")
 
     def score(self, opponent: str, pair: int) -> float:
         """Return the bot's score in a pair, from 0 to 2; raises Guilty."""

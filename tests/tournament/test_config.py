@@ -241,7 +241,8 @@ def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
 def test_options_and_keywords_are_keys_of_a_config() -> None:
     """So there is one description of a run; a gauntlet's and a Swiss run's are keys only."""
     known = {*Config.__struct_fields__}
-    assert known >= {*config_keys.TEXTS}
+    of_executor = {*config_keys.ExecutorChoice.__struct_fields__}
+    assert known | of_executor >= {*config_keys.TEXTS}
     assert {*RunKeys.__annotations__} == known - {"bots", "panel", "format", "rounds"}
     not_asked_for = {"meetings", "extended"}  # of leagues, and what became of a run
     own = {one.name for one in fields(Tournament)} - {"entries", "paired", "stop"}

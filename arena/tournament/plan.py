@@ -91,18 +91,10 @@ class Played(NamedTuple):
 
 def join(chunk: Chunk, parts: Sequence[Played]) -> Played:
     """Return the result of a chunk, joined from the results of its parts."""
-    results: list[GameResult] = []
-    judged: list[JudgedGame] = []
-    seconds = 0.0
-    refusal = ""
-    for part in parts:
-        results += part.results
-        judged += part.judged
-        refusal = refusal or part.refusal
-        seconds += part.seconds
-    results.sort(key=lambda game: game[:2])
-    judged.sort(key=lambda game: game[:2])
-    timings = gather_times(parts)[-1].timings
+    results = sorted((game for part in parts for game in part.results), key=lambda game: game[:2])
+    judged = sorted((game for part in parts for game in part.judged), key=lambda game: game[:2])
+    timings, seconds = gather_times(parts)[-1].timings, sum(part.seconds for part in parts)
+    refusal = next((part.refusal for part in parts if part.refusal), "")
     return Played(chunk, results, timings, seconds, judged, refusal)
 
 

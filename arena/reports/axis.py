@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 from markupsafe import escape as escape_html
@@ -35,13 +35,6 @@ class Scale:
         self.low, self.high = low - margin, high + margin
         width = self.high - self.low
         self.step = next((one for one in _STEPS if width / one <= most), _STEPS[-1])
-
-    @classmethod
-    def written(cls, values: Sequence[float], write: Callable[[float], str]) -> Scale:
-        """Return the axis with as many lines as labels have room in any font."""
-        known = [value for value in values if math.isfinite(value)] or [0]
-        longest = max(len(write(round(value))) for value in known)
-        return cls(values, max(2, min(_MOST_LINES, _ROOM // (longest + 1))))
 
     def place(self, value: float) -> float:
         """Return the place of a value; one beyond the axis is at its end."""

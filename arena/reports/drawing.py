@@ -229,7 +229,7 @@ def _span(low: float, high: float, y: float) -> str:
 
 
 def _draw_rows(chart: Rows, names: Names) -> Iterator[str]:
-    scale = Scale.written([*_find_ends(chart.rows), *chart.bounds], chart.label)
+    scale = Scale([*_find_ends(chart.rows), *chart.bounds])
     ticks = [(scale.place(value), chart.label(value)) for value in scale.round_values()]
     has_notes = any(row.note for row in chart.rows)
     lines = write_lines([(place, label == chart.label(0)) for place, label in ticks])
@@ -340,7 +340,7 @@ def _draw_lines(chart: Lines) -> Iterator[str]:
     points = [point for one in chart.series for point in one.points]
     if not points:
         return
-    across = Scale.written([x for x, _ in points], "{:.0f}".format)
+    across = Scale([x for x, _ in points])
     heights = [y for _, y in points] + [height for height, _ in chart.bounds]
     middle = (min(heights) + max(heights)) / 2 if chart.span else 0.0
     heights += [middle - chart.span / 2, middle + chart.span / 2]

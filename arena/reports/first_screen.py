@@ -170,7 +170,7 @@ def lay_out(
     of_league: bool = False,
 ) -> Ladder:
     """Return the rows of some bots, from those of a table; `verdicts` are on neighbours."""
-    scale = Scale.written([end for row in rows for end in _ends(row)], "{:.0f}".format)
+    scale = Scale([end for row in rows for end in _ends(row)])
     below = [*(row["bot"] for row in rows[1:]), None][: len(rows)]
     rungs = [
         _rung(row, scale, link or "", verdicts.get((row["bot"], other or "")))

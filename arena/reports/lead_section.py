@@ -46,7 +46,7 @@ class Lead:
 
 def draw_lead(new: str, old: str, elo: Estimate, verdict: str) -> Lead:
     """Return the picture of a lead."""
-    scale = Scale.written([0.0, *elo[:3]], _label)
+    scale = Scale([0.0, *elo[:3]])
     ticks = [(scale.place(value), _label(value)) for value in scale.round_values()]
     return Lead(
         new,

@@ -137,7 +137,7 @@ def test_a_fault_does_not_say_what_the_guilty_bot_held(seat: Seat) -> None:
             assert held in game_timeline(game)["evidence"]
             timeline = game_timeline(game, seat=seat)
             assert timeline["ending"] == f"bob forfeits at ply {len(one.actions)}"
-            said = {"bot": "bob", "kind": held, "message": held}
+            said = {"bot": ("ann", "bob")[one.replay().to_act], "kind": held, "message": held}
             line = line_timeline(one.to_json(bots=["ann", "bob"], fault=said).encode(), seat=seat)
             pages.append([*map(render_replay, (timeline, line))])
         assert pages[0] == pages[1]

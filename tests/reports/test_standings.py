@@ -300,11 +300,11 @@ def test_an_outlier_does_not_squeeze_the_chart() -> None:
 def test_no_label_of_an_axis_touches_another_one(values: list[float], form: str, less: int) -> None:
     """With letters as wide as in DejaVu Sans, in the narrowest chart and first screen; 0 stays."""
     write = lambda value: form.format(value) if value else "even"  # noqa: E731
-    scale = Scale.written([value / less for value in values], write)
+    scale = Scale([value / less for value in values])
     ticks = [(scale.place(value), write(value)) for value in scale.round_values()]
-    drawn = re.findall(
-        'tick( first| last|)( more|)" style="left:(.*?)%">(.*?)<', write_ticks(ticks)
-    )
+    parts = 'tick( first| last|)( more|)" style="left:(.*?)%">(.*?)<'
+    drawn = re.findall(parts, write_ticks(ticks))
+    assert len(ticks) > 1 or scale.high - scale.low < 3
     for room, shown in (22, drawn), (12, [one for one in drawn if not one[1]]):
         end = -math.inf
         for side, _, place, label in shown:

@@ -28,7 +28,7 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from tests import ROOT
 from tests.conftest import Done
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 
 class InThisProcess:
@@ -131,14 +131,25 @@ def marked_processes(mark: str) -> list[psutil.Process]:
     return [process for process in processes if process.pid != os.getpid()]
 
 
+def assert_none_is_left(mark: str) -> None:
+    """Wait until no process with this mark is running."""
+    until(lambda: not marked_processes(mark))
+
+
 def run_python(
     *words: str, folder: Path, text: str = "", environment: dict[str, str] | None = None
 ) -> Done:
     """Run Python with these words in a folder, where it finds the arena."""
+    found = {"PYTHONPATH": str(ROOT)} | (environment or {})
+    return run_program(sys.executable, *words, folder=folder, text=text, **found)
+
+
+def run_program(*words: object, folder: Path = ROOT, text: str = "", **environment: str) -> Done:
+    """Run a program with these words in a folder, and this text as its input."""
     return subprocess.run(
-        [sys.executable, *words],
+        [*map(str, words)],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {}),
+        env=os.environ | environment,
         input=text,
         capture_output=True,
         text=True,
@@ -165,6 +176,13 @@ def _count_rows(path: Path, table: str, mode: str) -> int:
     except sqlite3.OperationalError:
         return 0
     return int(rows)
+
+
+def content(folder: Path) -> list[list[tuple[Any, ...]]]:
+    """Return all rows of all tables of the store of a run."""
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
+        tables = database.execute("SELECT name FROM sqlite_master ORDER BY name").fetchall()
+        return [database.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables]
 
 
 def forge(path: Path, statement: str, *values: object) -> int:

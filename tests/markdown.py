@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests import ROOT
 from tests.conftest import Done, run_here
 from tests.waiting import PATIENCE
 
@@ -47,6 +48,13 @@ SHORTER = (
     (r"timeout \d+ ", "timeout --preserve-status -s INT 8 "),
 )
 """What a walk changes in commands and programs, so that they play few games."""
+
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    if "site" not in path.relative_to(ROOT).parts
+}
+"""The text of every page, by its place."""
 
 Ran = list[tuple[str, Done]]
 """The commands of a page, each with what it did."""

@@ -21,8 +21,9 @@ from arena.entries.resolve import installed, resolve
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
 from tests.conftest import Arena, run_command, start_command
+from tests.kit import assert_none_is_left
 from tests.runs.test_rogues import EXPECTED as IN_LANES
-from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, needs_jail
+from tests.runs.test_rogues import NO_JAIL, SAID, needs_jail
 from tests.waiting import PATIENCE, until
 
 Report = dict[str, Any]
@@ -220,25 +221,6 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     again = arena(*shlex.split(command)[1:])
     assert "checked forfeits" not in again.stderr
     assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("nobody", "error: bot 'nobody': no bot"),
-        ("./none.py", "No such file"),
-        ("greedy --games 0", "'--games': 0 is not in the range"),
-        ("greedy --lane inproc", "'--lane': 'inproc' is not one of"),
-        ("greedy --limits x", "error: --limits: JSON is malformed"),
-        ("", "Missing argument 'BOT'"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_status_2(arena: Arena, words: str, reason: str) -> None:
-    """A missing bot is wrong usage, not a fault."""
-    done = arena("check", *words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert reason in done.stderr
-    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.slow

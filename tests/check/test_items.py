@@ -28,6 +28,7 @@ from arena.tournament.timing import Distribution
 from bench.studies import guess
 from tests.rogues import write
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import few
 
 FIRST = "return view.legal[0]"
 DOUBTFUL = """\
@@ -286,16 +287,12 @@ def test_anchors_that_win_nearly_all_are_out_of_reach() -> None:
     assert len(played.scores[0]) >= 30
 
 
-@pytest.mark.parametrize("pairs", range(8))
-def test_so_many_pairs_are_played(pairs: int) -> None:
-    """Also fewer than there are anchors in reach."""
-    played = Climb(ELO, lambda _: 1.0)
-    played.play(pairs)
-    assert sum(map(len, played.scores)) == pairs
-
-
 def test_a_guess_says_what_it_is() -> None:
-    """A number, its interval, its place on the ladder, and from how many games."""
+    """A number, its interval, its place on the ladder, and from how many games; also from few."""
+    for pairs in range(8):
+        few_pairs = Climb(ELO, lambda _: 1.0)
+        few_pairs.play(pairs)
+        assert sum(map(len, few_pairs.scores)) == pairs
     played = climb(1500)
     message, rated = played.to_item().message, played.rating().value
     assert rated == pytest.approx(1500, abs=1)
@@ -310,12 +307,6 @@ def test_the_interval_contains_how_pairings_deviate() -> None:
 
 
 @pytest.mark.slow
-def test_an_interval_holds_the_rating_of_endless_pairs() -> None:
-    """Of 60 simulated checks 57 are expected; fewer than 52 have a probability of 1 %."""
-    assert guess.guess_often(1400, 38.0, 60).held >= 52 / 60
-
-
-@pytest.mark.slow
 def test_twenty_seeds_of_five_real_bots_agree_within_their_intervals() -> None:
     """Of 100 checks 95; their pairs are drawn of the ladder's own, and deviate as these do."""
     bots = ("uniform", "city_hunter", "greedy", "timing", "grandmaster")
@@ -323,9 +314,13 @@ def test_twenty_seeds_of_five_real_bots_agree_within_their_intervals() -> None:
     assert sum(held) >= 95
 
 
-@pytest.mark.study
-@pytest.mark.parametrize("spread", [0.0, 20.0, 38.0, 60.0])
-@pytest.mark.parametrize("elo", guess.ELOS)
-def test_intervals_hold_the_rating_of_endless_pairs(elo: int, spread: float) -> None:
-    """Of 1,000 simulated checks 950 are expected; fewer than 930 have a probability of 0.3 %."""
-    assert guess.guess_often(elo, spread, 1000, workers=2).held >= 0.93
+SPREADS = [(1400, 38.0, 60, 52 / 60)]
+SPREADS += [(elo, by, 1000, 0.93) for elo in guess.ELOS for by in (0.0, 20.0, 38.0, 60.0)]
+
+
+@pytest.mark.parametrize(("elo", "spread", "checks", "least"), few(SPREADS, 0, 1, unpack=True))
+def test_intervals_hold_the_rating_of_endless_pairs(
+    elo: int, spread: float, checks: int, least: float
+) -> None:
+    """Of simulated checks 95 % are expected; fewer than the least have less than 1 %."""
+    assert guess.guess_often(elo, spread, checks, workers=2).held >= least

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shlex
 import signal
-import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
-import psutil
 import pytest
 
 from arena.__main__ import main
@@ -34,20 +30,14 @@ from engine import Record, Rules
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.console import COMMANDS, Console
-from tests.kit import csv_rows
+from tests.kit import assert_none_is_left, csv_rows, refused, run_program, same_files
 from tests.rogues import write
 from tests.tiers import few, tier
 from tests.waiting import PATIENCE, until
 
-TABLES = (
-    *("games", "standings", "head_to_head", "win_types"),
-    *("verdicts", "faults"),
-    *WINS,
-)
-DETERMINISTIC = {
-    *("manifest.json", "report.html", "report.md", "README.md"),
-    *(f"{table}.csv" for table in TABLES),
-}
+TABLES = ("games", "standings", "head_to_head", "win_types", "verdicts", "faults", *WINS)
+DETERMINISTIC = {"manifest.json", "report.html", "report.md", "README.md"}
+DETERMINISTIC |= {f"{table}.csv" for table in TABLES}
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}
 CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
 SEED_5 = "seed: 5\npairs: 40\nbots: [uniform, greedy]\n"
@@ -57,14 +47,6 @@ SEED_5 = "seed: 5\npairs: 40\nbots: [uniform, greedy]\n"
 def cup(tmp_path: Path) -> Path:
     (tmp_path / "cup.yaml").write_text(CUP)
     return tmp_path / "results" / "cup"
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name not in OTHERS
-    }
 
 
 def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None:
@@ -82,11 +64,11 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
         assert int(row["wins"]) == len(wins)
         for win_type in ("city", "points", "tiebreak", "forfeit"):
             assert int(row[f"{win_type}_wins"]) == wins.count(win_type)
+    types = ("city_wins", "points_wins", "tiebreak_wins", "forfeit_wins")
     for table in ("standings.csv", "head_to_head.csv", "win_types.csv"):
         lines = csv_rows(cup / table)
         assert sum(int(row["games"]) for row in lines) == 2 * len(games)
         for row in lines:
-            types = ("city_wins", "points_wins", "tiebreak_wins", "forfeit_wins")
             assert sum(int(row[column]) for column in types) == int(row["wins"])
             assert int(row["games"]) == sum(int(row[c]) for c in ("wins", "draws", "losses"))
     assert sum(float(row["elo"]) for row in by_bot.values()) == pytest.approx(4500, abs=0.2)
@@ -118,27 +100,11 @@ def test_bytes_depend_on_config_and_seed_only(
     for hash_seed, workers in enumerate(map(str, counts)):
         words = ("run", "cup.yaml", "--workers", workers, "--pairs", "12", "--fresh")
         assert run_command(cup.parents[1], *words, PYTHONHASHSEED=str(hash_seed)).returncode == 0
-        runs.append(digests(cup))
+        runs.append(same_files(cup))
     assert set(runs[0]) == DETERMINISTIC
     assert all(one == runs[0] for one in runs)
     arena("run", "cup.yaml", "--seed", "1", "--pairs", "12", "--fresh")
-    assert digests(cup)["games.csv"] != runs[0]["games.csv"]
-
-
-@pytest.mark.slow
-def test_the_manifest_says_what_was_played(arena: Arena, cup: Path) -> None:
-    """It has the resolved config, and every bot with its hash; options override the config."""
-    (cup.parent.parent / "mine.py").write_text((ROOT / "bots" / "greedy.py").read_text())
-    done = arena("run", "cup.yaml", "--pairs", "2", "--seed", "9", "--bot", "mine.py(patience=1.5)")
-    assert done.returncode == 0, done.stderr
-    manifest = json.loads((cup / "manifest.json").read_text())
-    assert (manifest["name"], manifest["seed"], manifest["pairs"]) == ("cup", 9, 2)
-    mine = manifest["bots"][-1]
-    assert mine["label"] == "mine(patience=1.5)"
-    assert mine["params"] == {"patience": 1.5}
-    source = (ROOT / "bots" / "greedy.py").read_bytes()
-    assert mine["sha256"] == hashlib.sha256(source).hexdigest()
-    assert str(cup.parent.parent) not in (cup / "manifest.json").read_text()
+    assert same_files(cup)["games.csv"] != runs[0]["games.csv"]
 
 
 @pytest.mark.slow
@@ -173,8 +139,7 @@ def test_replay_prints_a_line_for_every_record(arena: Arena, tmp_path: Path) -> 
 
 QUICK = {"", "bots", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
-LONG = {"ablate", "analyse", "check", "export", "probe"}
-LONG |= {"tune", "view"}
+LONG = {"ablate", "analyse", "check", "export", "probe", "tune", "view"}
 """Commands that take long; examples of some are on their pages, too."""
 
 
@@ -196,11 +161,8 @@ def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, comm
     assert done.stdout
 
 
-class Asked(NamedTuple):
-    """What a command would have played; `place` is the pair and the seat of a single game."""
-
-    tournament: Tournament
-    place: tuple[int, int] | None = None
+Asked = tuple[Tournament, tuple[int, int] | None]
+"""What a command would have played, and the pair and the seat of a single game."""
 
 
 @pytest.fixture
@@ -209,11 +171,11 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     calls: list[Asked] = []
 
     def play_again(tournament: Tournament, pair: int, seat: int, _: Venue) -> Game:
-        calls.append(Asked(tournament, (pair, seat)))
+        calls.append((tournament, (pair, seat)))
         return Game(Record("", ""), ("", ""), None, "draw", (0, 0), None)
 
     def play(what: Tournament, *_: object, **__: object) -> SimpleNamespace:
-        calls.append(Asked(what))
+        calls.append((what, None))
         return SimpleNamespace(comparison=None)
 
     monkeypatch.chdir(tmp_path)
@@ -228,16 +190,14 @@ def run(asked: list[Asked], *words: str, config: str = SEED_5) -> Tournament:
     """Return the tournament that `arena run` with these words asks for."""
     Path("cup.yaml").write_text(config)
     cli.main(["run", "cup.yaml", "--quiet", *words], standalone_mode=False)
-    return asked.pop().tournament
+    return asked.pop()[0]
 
 
 def test_the_config_yields_to_the_command_line_in_seed_and_pairs(asked: list[Asked]) -> None:
     """0 is a seed like any other; more pairs or fewer."""
-    assert run(asked).seed == 5
-    assert run(asked, "--seed", "0").seed == 0
-    assert run(asked, "--seed", "9").seed == 9
-    assert run(asked).pairs == 40
-    assert run(asked, "--pairs", "1").pairs == 1
+    for words, seed, pairs in (("", 5, 40), ("--seed 0", 0, 40), ("--seed 9 --pairs 1", 9, 1)):
+        tournament = run(asked, *words.split())
+        assert (tournament.seed, tournament.pairs) == (seed, pairs)
     assert run(asked, "--pairs", "41").pairs == 41
 
 
@@ -261,12 +221,10 @@ def test_a_command_asks_for_the_game_that_it_was_written_for(asked: list[Asked])
     for pair, seat in ((0, 1), (4, 0)):
         words = shlex.split(replay_commands(tournament)(tournament.fixture(0, pair, seat)))
         cli.main(words[1:], standalone_mode=False)
-        game = asked.pop()
-        assert game.place == (pair, seat)
-        assert list(game.tournament.entries) == bots
-        assert game.tournament.seed == 9
-        assert game.tournament.rules == rules
-        assert game.tournament.limits == limits
+        same, place = asked.pop()
+        assert place == (pair, seat)
+        assert [*same.entries] == bots
+        assert (same.seed, same.rules, same.limits) == (9, rules, limits)
 
 
 SMALL = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
@@ -288,32 +246,30 @@ def document(text: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
-def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Arena) -> None:
-    """The second start, and the third, show the table of the first."""
+def test_a_run_and_its_check_are_text_or_one_document(arena: Arena, small: Path) -> None:
+    """A second start plays nothing, and shows the table of the first; verify ends as without."""
     first, *table, spent = arena("run", "cup.yaml").stdout.splitlines()
     assert "6 games in " in first
     assert spent.startswith("CPU time: ")
-    for _ in range(2):
-        again = arena("run", "cup.yaml")
-        assert again.returncode == 0
-        assert again.stdout.splitlines() == [
-            "nothing was left to play: all 6 games were played before",
-            *table,
-        ]
-
-
-@pytest.mark.slow
-def test_a_run_as_json_is_one_document(arena: Arena, small: Path) -> None:
-    """With the rows of standings.csv; the second time it differs in what was played."""
-    first = document(arena("run", "cup.yaml", "--json").stdout)
-    assert (first["run"], first["folder"]) == ("cup", "results/cup")
-    assert (first["games"], first["played"], first["kept"]) == (6, 6, 0)
-    assert (first["forfeits"], first["out"], first["warnings"]) == (0, [], [])
+    said = "nothing was left to play: all 6 games were played before"
+    assert arena("run", "cup.yaml").stdout.splitlines() == [said, *table]
+    data = document(arena("run", "cup.yaml", "--json", "--fresh").stdout)
+    assert (data["run"], data["folder"]) == ("cup", "results/cup")
+    assert (data["games"], data["played"], data["kept"]) == (6, 6, 0)
+    assert (data["forfeits"], data["out"], data["warnings"]) == (0, [], [])
     lines = (small / "standings.csv").read_text().splitlines()
-    assert [",".join(first["standings"][0]), *map(_csv, first["standings"])] == lines
+    assert [",".join(data["standings"][0]), *map(_csv, data["standings"])] == lines
     again = document(arena("run", "cup.yaml", "--json").stdout)
-    assert again == first | {"played": 0, "kept": 6}
+    assert again == data | {"played": 0, "kept": 6}
+    good = document(arena("verify", "results/cup", "--json").stdout)
+    assert (good["run"], good["ok"], good["difference"]) == ("results/cup", True, None)
+    assert good["checked"][0] == "games: 6 replayed"
+    (small / "games.csv").write_text("bot\n")
+    done = arena("verify", "results/cup", "--json")
+    bad = document(done.stdout)
+    assert (done.returncode, bad["ok"]) == (1, False)
+    assert "games.csv: line 1 is not what the games add up to" in bad["difference"]
+    refused(arena("verify", "none", "--json"))
 
 
 def _csv(row: dict[str, Any]) -> str:
@@ -343,49 +299,13 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(
     arena: Arena, small: Path, command: str
 ) -> None:
     """One line that names the bot, status 2, and no folder."""
-    done = arena(*command.split(), BROKEN, "--strict")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "bot './broken.py': does not start: ZeroDivisionError" in done.stderr
-    assert "with --strict nothing is played" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    said = refused(arena(*command.split(), BROKEN, "--strict"))
+    assert "bot './broken.py': does not start: ZeroDivisionError" in said
+    assert "with --strict nothing is played" in said
     assert not small.exists()
     words = {"run": ["cup.yaml"], "play": ["uniform", "greedy", "--pairs", "1"]}
     name = command.split()[0]
     assert arena(name, *words[name], "--strict").returncode == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("source", "beside"),
-    [("import helper", "helper.py"), ("from helper.a import b", "helper/a.py")],
-)
-def test_a_file_that_imports_one_beside_it_is_told_what_to_do(
-    arena: Arena, tmp_path: Path, source: str, beside: str
-) -> None:
-    """`play` and `check` say that a bot's file stands alone."""
-    advice = "stands alone: give a folder of both"
-    (tmp_path / beside).parent.mkdir(exist_ok=True)
-    (tmp_path / beside).write_text("")
-    (tmp_path / "mine.py").write_text(f"{source}\nfrom bots.uniform import bot\n")
-    assert advice in arena("play", "uniform", "./mine.py", "--pairs", "1").stderr
-    assert advice in " ".join(arena("check", "./mine.py", "--games", "4").stdout.split())
-
-
-@pytest.mark.slow
-def test_verify_as_json_says_what_was_checked_and_what_differs(arena: Arena, small: Path) -> None:
-    """Status 0 or 1, as without; a folder without a run is still one line and status 2."""
-    arena("run", "cup.yaml")
-    good = document(arena("verify", "results/cup", "--json").stdout)
-    assert (good["run"], good["ok"], good["difference"]) == ("results/cup", True, None)
-    assert good["checked"][0] == "games: 6 replayed"
-    (small / "games.csv").write_text("bot\n")
-    done = arena("verify", "results/cup", "--json")
-    assert done.returncode == 1
-    bad = document(done.stdout)
-    assert not bad["ok"]
-    assert "games.csv: line 1 is not what the games add up to" in bad["difference"]
-    done = arena("verify", "none", "--json")
-    assert (done.returncode, done.stdout) == (2, "")
 
 
 @pytest.fixture
@@ -416,13 +336,9 @@ def test_the_documentation_opens_from_the_package(
         assert (done.returncode, done.stdout, done.stderr) == (0, f"{page}\n", "")
         assert opened.pop() == page.as_uri()
     assert arena("docs", "gallery", "--path").stdout == f"{package}/site/gallery/index.html\n"
-    wrong = arena("docs", "prob")
-    assert (
-        wrong.stderr == "error: 'prob': the documentation has no such page; did you mean 'probe'?\n"
-    )
-    assert wrong.returncode == 2
+    wrong = "'prob': the documentation has no such page; did you mean 'probe'?"
+    assert refused(arena("docs", "prob")) == wrong
     assert not opened
-    make_site(package / "site")
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     done = arena("docs")
     assert (done.returncode, done.stdout) == (0, f"{package}/site/index.html\n")
@@ -431,9 +347,8 @@ def test_the_documentation_opens_from_the_package(
 
 def test_a_package_without_a_site_says_how_to_build_it(arena: Arena, package: Path) -> None:
     """In one line; a clone also has the pages as text, and opens what `make docs` has written."""
-    done = arena("docs")
     line = "this package was built without its site; `make docs` in a clone makes it"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
+    assert refused(arena("docs")) == line
     clone = package.parent / "docs"
     (clone / "making").mkdir(parents=True)
     for page in ("index", "league"):
@@ -456,7 +371,7 @@ def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(
     started = f"open({str(tmp_path / 'started')!r}, 'w').close()"
     write(tmp_path, "waits", f"{started}\nwhile True: pass")
     words = ["play", "uniform", "greedy", "waits.py", "--pairs", "2", "--out", "my out", "--fresh"]
-    process = start_command(tmp_path, *words)
+    process = start_command(tmp_path, *words, TMPDIR=str(tmp_path))
     log = tmp_path / "my out" / "run.log"
     until((tmp_path / "started").exists)
     os.kill(process.pid, number)
@@ -470,7 +385,7 @@ def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(
     assert kept.endswith(" of 12 games")
     assert command == "arena play uniform greedy waits.py --pairs 2 --out 'my out'"
     assert "ended early: KeyboardInterrupt" in log.read_text()
-    until(lambda: is_gone(process.pid))
+    assert_none_is_left(str(tmp_path))
     assert not (tmp_path / "my out" / "games.csv").exists()
 
 
@@ -480,8 +395,7 @@ def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(
 )
 def test_streams_that_the_caller_has_closed_are_empty_files(words: str, status: int) -> None:
     """As of a daemon: no traceback, and the status is that of the command."""
-    line = f"{shlex.quote(sys.executable)} -m arena {words}"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    done = run_program("sh", "-c", f"{shlex.quote(sys.executable)} -m arena {words}")
     assert (done.returncode, "Traceback" in done.stderr) == (status, False)
 
 
@@ -528,13 +442,3 @@ def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.Monke
     with pytest.raises((SystemExit, KeyboardInterrupt)) as caught:
         main()
     assert repr(caught.value) == "SystemExit(130)"
-
-
-def is_gone(group: int) -> bool:
-    """Return whether no process of a process group is running."""
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
-            zombie = process.status() == psutil.STATUS_ZOMBIE
-            if os.getpgid(process.pid) == group and not zombie:
-                return False
-    return True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -22,25 +22,14 @@ from arena.lanes.jail_support import find_bubblewrap
 from tests import ROOT
 from tests.conftest import Arena
 from tests.console import COMMANDS
-from tests.kit import refused
+from tests.kit import refused, run_program
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
 
-WITH_JSON = [
-    "run",
-    "compare",
-    "plan",
-    "probe",
-    "play",
-    "ablate",
-    "bots",
-    "doctor",
-    "verify",
-    "check",
-    "replay",
-    "tune",
-    "analyse",
-]
+WITH_JSON = (
+    *("run", "compare", "plan", "probe", "play", "ablate", "bots", "doctor", "verify", "check"),
+    *("replay", "tune", "analyse"),
+)
 
 
 def test_every_command_is_in_one_group_with_its_whole_summary(arena: Arena) -> None:
@@ -66,9 +55,7 @@ def test_the_help_imports_no_command() -> None:
     """It costs what click costs: nobody waits for libraries that he does not use."""
     print_modules = "import sys; from arena.cli import cli; cli(['--help'], standalone_mode=False);"
     print_modules += "print(*sorted(sys.modules))"
-    words = [sys.executable, "-c", print_modules]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    *_, modules = done.stdout.splitlines()
+    *_, modules = run_program(sys.executable, "-c", print_modules).stdout.splitlines()
     ours = {name for name in modules.split() if name.startswith(("arena.", "engine", "bots"))}
     light = {"arena.addons", "arena.cli", "arena.errors", "arena.removed", "arena.tokens"}
     assert ours == light
@@ -94,30 +81,22 @@ def test_no_help_shows_a_range_and_each_says_the_defaults(arena: Arena, name: st
         assert optional or "[default:" in help_text[1], option.name
 
 
-SHARED = ("quiet", "against", "rules", "limits", "verbose", "replace", "strict", "fresh")
-
-
-@pytest.mark.parametrize("name", SHARED)
-def test_an_option_means_the_same_in_every_command(name: str) -> None:
-    """One name, one help text, one type, one short form."""
-    found = {
-        (option.help, option.type.name, tuple(option.opts), option.metavar)
-        for command in COMMANDS.values()
-        for option in command.params
-        if isinstance(option, click.Option) and option.name == name and not option.hidden
-    }
-    assert len(found) == 1
-
-
-def test_what_plays_takes_the_same_options() -> None:
-    """`run`, `play`, `compare` and `ablate`; wherever there is --out it is -o, too."""
+def test_an_option_means_the_same_in_every_command() -> None:
+    """One name, one help text, one type, one short form; what plays takes the same ones."""
+    options = [(name, one) for name, command in COMMANDS.items() for one in command.params]
+    for shared in ("quiet", "against", "rules", "limits", "verbose", "replace", "strict", "fresh"):
+        found = {
+            (option.help, option.type.name, tuple(option.opts), option.metavar)
+            for _, option in options
+            if isinstance(option, click.Option) and option.name == shared and not option.hidden
+        }
+        assert len(found) == 1, shared
     for name in ("run", "play", "compare", "ablate"):
-        options = {option.name for option in COMMANDS[name].params}
-        assert options > {"against", "rules", "limits", "quiet", "lane", "seed", "out"}, name
-    for command in COMMANDS.values():
-        for option in command.params:
-            if option.name == "out":
-                assert {*option.opts} == {"--out", "-o"}, command.name
+        own = {option.name for of, option in options if of == name}
+        assert own > {"against", "rules", "limits", "quiet", "lane", "seed", "out"}, name
+    for name, option in options:
+        if option.name == "out":
+            assert {*option.opts} == {"--out", "-o"}, name
 
 
 def test_a_shell_completes_commands_options_and_paths() -> None:
@@ -144,18 +123,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def manifest(folder: Path) -> dict[str, object]:
+def played(arena: Arena, folder: Path, command: str, *words: str) -> dict[str, Any]:
     """Return the manifest of the run in out/, of the base where it is an ablation."""
-    (path, *_) = sorted((folder / "out").rglob("manifest.json"))
-    data: dict[str, object] = json.loads(path.read_text())
-    return data
-
-
-def played(arena: Arena, folder: Path, command: str, *words: str) -> dict[str, object]:
     done = arena(*START[command], *words, "--out", "out", "-q")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert ("\n" in done.stdout) == (command == "compare")
-    return manifest(folder)
+    (path, *_) = sorted((folder / "out").rglob("manifest.json"))
+    data: dict[str, Any] = json.loads(path.read_text())
+    return data
 
 
 @pytest.mark.parametrize("command", few(START))
@@ -168,9 +143,8 @@ def test_rules_and_limits_change_those_of_the_config(
     has_config = command in ("run", "ablate")
     base = {"set_bonus": 4} if has_config else {}
     assert found["rules"] == {**base, "take_size": 4}
-    limits = found["limits"]
-    assert isinstance(limits, dict)
-    assert (limits["memory"], limits["decision"]) == (512, 3.0 if has_config else 10.0)
+    limits = found["limits"]["memory"], found["limits"]["decision"]
+    assert limits == (512, 3.0 if has_config else 10.0)
 
 
 @pytest.mark.slow
@@ -191,10 +165,7 @@ def test_changed_rules_are_said_below_the_standings(arena: Arena, command: str) 
     [
         (("--rules", '{"colour": 1}'), "--rules: unknown rule 'colour'; "),
         (("--rules", "{"), "--rules: Input data was truncated"),
-        (
-            ("--limits", '{"decison": 1}'),
-            "--limits: unknown key 'decison'; did you mean",
-        ),
+        (("--limits", '{"decison": 1}'), "--limits: unknown key 'decison'; did you mean"),
         (("--limits", '{"memory": 1}'), "--limits: Expected `int` >= 64"),
         (("--limits", "3"), "--limits: Expected `object`, got `int`"),
         (("--against", "denier,,timing"), "--against: 'denier,,timing' has an empty place"),
@@ -211,25 +182,16 @@ def test_they_are_refused_alike(
 LADDER = ("uniform", "greedy", "denier")
 
 
-@pytest.fixture
-def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the bots that search."""
-    monkeypatch.setattr(catalogue, "ELO", {name: catalogue.ELO[name] for name in LADDER})
-
-
-@pytest.mark.usefixtures("short_ladder")
 @pytest.mark.parametrize("command", few(START, 0, 2))
 def test_against_takes_several_bots_and_the_ladder(
-    arena: Arena, folder: Path, command: str
+    arena: Arena, folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that are compared or play anyway are left out of the ladder."""
+    """Those that are compared or play anyway are left out of the ladder, here of three bots."""
+    monkeypatch.setattr(catalogue, "ELO", {name: catalogue.ELO[name] for name in LADDER})
     words = ("--against", "ladder,again=uniform", "--lane", "inproc")
     words += ("--max-pairs", "9") if command == "compare" else ()
-    bots = played(arena, folder, command, *words)["bots"]
-    assert isinstance(bots, list)
-    met = [bot["label"] for bot in bots[2:]]
-    own = {bot["label"] for bot in bots[:2]}
-    assert met == [*(name for name in LADDER if name not in own), "again"]
+    labels = [bot["label"] for bot in played(arena, folder, command, *words)["bots"]]
+    assert labels[2:] == [*(name for name in LADDER if name not in labels[:2]), "again"]
 
 
 Program = Callable[..., None]
@@ -277,12 +239,9 @@ def test_every_check_is_a_line_and_the_extras_are_examined(
 def test_without_bubblewrap_there_is_advice(bwrap: Program) -> None:
     """It is for the jail only, so the machine is fit without it."""
     bwrap()
-    assert named("bubblewrap") == Finding(
-        "bubblewrap",
-        False,
-        "bubblewrap (bwrap) is not installed: no lane jail",
-        "apt-get install bubblewrap, or pip install 'district-noir-arena[jail]' (Linux only)",
-    )
+    missing = "bubblewrap (bwrap) is not installed: no lane jail"
+    advice = "apt-get install bubblewrap, or pip install 'district-noir-arena[jail]' (Linux only)"
+    assert named("bubblewrap") == Finding("bubblewrap", False, missing, advice)
 
 
 @pytest.mark.parametrize(
@@ -318,10 +277,8 @@ def test_an_old_python_a_full_folder_and_little_memory_are_told(
     monkeypatch.setattr(doctor, "_OLDEST_PYTHON", (99, 1))
     assert named("python").advice == "install Python 99.1 or newer"
     monkeypatch.setattr(doctor, "_LEAST_FREE", 2**80)
-    assert (named("temporary folder").ok, "TMPDIR" in named("temporary folder").advice) == (
-        False,
-        True,
-    )
+    full = named("temporary folder")
+    assert (full.ok, "TMPDIR" in full.advice) == (False, True)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     assert "cannot be written" in named("temporary folder").detail
     (tmp_path / "one").write_text("max\n")

@@ -20,15 +20,21 @@ from arena.tournament.sprt_rounds import comparison_name
 from bench.studies import plan
 from tests.conftest import Arena, Once, run_here
 from tests.kit import forge, refused
+from tests.rogues import write
+
+BOTS = {
+    "one": "greedy uniform majority --pairs 4",
+    "two": "greedy uniform --pairs 6",
+    "first": "greedy uniform mine=greedy(patience=2.5) --pairs 4 --seed 3",
+    "second": "greedy uniform mine=greedy(patience=1) --pairs 4 --seed 3",
+    "third": "majority denier --pairs 4 --seed 3",
+}
 
 
 def play(folder: Path) -> None:
-    """Play two runs of one seed, and export the records of one."""
-    for name, pairs, bots in (
-        ("one", "4", "greedy uniform majority"),
-        ("two", "6", "greedy uniform"),
-    ):
-        done = run_here(folder, "play", *bots.split(), "--pairs", pairs, "--out", name, "-q")
+    """Play two runs of one seed, and export the records of one; play three to be reported."""
+    for name, words in BOTS.items():
+        done = run_here(folder, "play", *words.split(), "--out", name, "-q")
         assert done.returncode == 0, done.stderr
     assert run_here(folder, "export", "one", "-o", "one.jsonl").returncode == 0
     (folder / "mine.csv").write_text("bot,opponent,winner\ngreedy,new,new\nnew,greedy,draw\n")
@@ -76,26 +82,42 @@ def test_several_runs_and_a_list_are_rated_together(arena: Arena, runs: Path) ->
 
 
 MISTAKES = {
-    "one one": "one: named twice; name different ones",
-    "one ./one": "one: named twice; name different ones",
-    "nowhere": "nowhere: No such file or directory",
-    ".": ".: not a run, but holds runs: one, two",
-    "one --out two": "two: holds other files; choose a new folder",
-    "one --out mine.csv": "mine.csv: cannot be read: Not a directory",
-    "one --anchor new=3": "anchor: no bot 'new' in this run; there are greedy, uniform,",
-    "one --anchor greedy": "anchor: expected a bot and its Elo",
-    "one --anchor greedy=1+-nan": "anchor: expected a bot and its Elo",
-    "one --anchor greedy=1+--1": "anchor: expected a bot and its Elo",
-    "one --anchor greedy=1 --anchor greedy=2": "anchor: 'greedy' is named twice",
-    "one/standings.csv": "one/standings.csv: column opponent is missing",
+    "rate one one": "one: named twice; name different ones",
+    "rate one ./one": "one: named twice; name different ones",
+    "rate nowhere": "nowhere: No such file or directory",
+    "rate .": ".: not a run, but holds runs: empty, first, link, one, second, third, two",
+    "rate one --out two": "two: holds other files; choose a new folder",
+    "rate one --out mine.csv": "mine.csv: cannot be read: Not a directory",
+    "rate one --anchor new=3": "anchor: no bot 'new' in this run; there are greedy, uniform,",
+    "rate one --anchor greedy": "anchor: expected a bot and its Elo",
+    "rate one --anchor greedy=1+-nan": "anchor: expected a bot and its Elo",
+    "rate one --anchor greedy=1+--1": "anchor: expected a bot and its Elo",
+    "rate one --anchor greedy=1 --anchor greedy=2": "anchor: 'greedy' is named twice",
+    "rate one/standings.csv": "one/standings.csv: column opponent is missing",
+    "report one ./one": "one: the same run as one; name different ones",
+    "report one two link": "link: the same run as two; name different ones",
+    "report nothing": "nothing: no such file or run",
+    "report one nothing": "nothing: no such file or run",
+    "report .": ".: not a run, but holds runs: empty, first, link, one, second, third, two",
+    "report one --out page.txt": "--out page.txt: not the name of a page, such as",
+    "report empty": "empty: no game has been played yet",
+    "report one empty": "empty: no game has been played yet",
+    "report one one.jsonl": "one.jsonl: a file has a report of its own; arena rate",
+    "report": "Missing argument 'RUN|FILE [RUN ...]'",
+    "verify nothing.jsonl": "nothing.jsonl: no game records",
+    "verify one/games.csv": "one/games.csv: a file of a run; name its folder: one",
 }
 
 
-@pytest.mark.parametrize("words", MISTAKES)
-def test_a_mistake_is_one_line(arena: Arena, runs: Path, words: str) -> None:
+def test_a_mistake_is_one_line(arena: Arena, runs: Path) -> None:
     """With exit status 2, and nothing is written."""
+    (runs / "link").symlink_to("two")
+    (runs / "nothing.jsonl").write_text("\n")
+    shutil.copytree(runs / "third", runs / "empty")
+    forge(runs / "empty" / "run.sqlite", "DELETE FROM games")
     before = sorted(runs.rglob("*"))
-    assert refused(arena("rate", *words.split())).startswith(MISTAKES[words])
+    for words, message in MISTAKES.items():
+        assert refused(arena(*words.split())).startswith(message), words
     assert sorted(runs.rglob("*")) == before
 
 
@@ -111,10 +133,8 @@ def test_unfinished_records_are_left_out(arena: Arena, runs: Path) -> None:
     assert done.stderr == "note: more.jsonl: not finished: 1 game, left out\n"
     del record["bots"]
     (runs / "none.jsonl").write_text(json.dumps(record))
-    assert (
-        refused(arena("rate", "none.jsonl"))
-        == "none.jsonl: line 1: the record does not name its bots"
-    )
+    said = refused(arena("rate", "none.jsonl"))
+    assert said == "none.jsonl: line 1: the record does not name its bots"
 
 
 MISSTATED: list[tuple[dict[str, Any], str]] = [
@@ -129,10 +149,7 @@ MISSTATED: list[tuple[dict[str, Any], str]] = [
     ({"actions": "5"}, "illegal action"),
     ({"actions": "?"}, "'?' at index 0 is not an action"),
     ({"actions": ""}, "winner is 'greedy', and the record gives None"),
-    (
-        {"fault": {"bot": "greedy", "kind": "illegal"}},
-        "winner is 'greedy', and the rec",
-    ),
+    ({"fault": {"bot": "greedy", "kind": "illegal"}}, "winner is 'greedy', and the rec"),
     ({"rules": {"set_bonus": 500}}, "points is ["),
     ({"deal": 5}, "a record needs a string 'deal'"),
 ]
@@ -177,25 +194,12 @@ def test_records_have_a_report_and_are_verified(arena: Arena, runs: Path) -> Non
     ]
     document = json.loads(arena("verify", "one.jsonl", "--json").stdout)
     assert (document["ok"], document["difference"]) == (True, None)
-    (runs / "nothing.jsonl").write_text("\n")
-    for words, why in (
-        (("report", "one", "one.jsonl"), "one.jsonl: a file has a report of its own; arena rate"),
-        (("verify", "nothing.jsonl"), "nothing.jsonl: no game records"),
-        (("verify", "one/games.csv"), "one/games.csv: a file of a run; name its folder: one"),
-    ):
-        assert refused(arena(*words)).startswith(why)
 
 
 @pytest.mark.slow
 def test_records_with_forfeits_are_rated_as_the_run(arena: Arena, tmp_path: Path) -> None:
     """Also those by rule, and a fault after the last action, as in a bot's last message."""
-    (tmp_path / "wrong.py").write_text(
-        "class Wrong:\n"
-        "    def choose(self, view, /):\n"
-        "        return view.legal[0] if len(view.history) < 9 else 99\n"
-        "def bot(setup):\n"
-        "    return Wrong()\n"
-    )
+    write(tmp_path, "wrong", "return view.legal[0] if len(view.history) < 9 else 99")
     config = {"bots": ["greedy", "./wrong.py", "uniform"], "pairs": 4, "max_faults": 5}
     (tmp_path / "cup.yaml").write_text(json.dumps(config))
     assert not arena("run", "cup.yaml", "--workers", "1", "-q", "--out", "run").returncode
@@ -209,12 +213,9 @@ def test_records_with_forfeits_are_rated_as_the_run(arena: Arena, tmp_path: Path
     assert not arena("verify", "run.jsonl").returncode
     (line,) = [one for one in lines if one["game"] == "greedy/uniform/0/0"]
     loser = next(bot for bot in line["bots"] if bot != line["winner"])
-    late = {
-        "winner": loser,
-        "win_type": "forfeit",
-        "fault": {"bot": line["winner"], "kind": "crash"},
-    }
-    (tmp_path / "late.jsonl").write_text(json.dumps(line | late))
+    crash = {"bot": line["winner"], "kind": "crash"}
+    late = line | {"winner": loser, "win_type": "forfeit", "fault": crash}
+    (tmp_path / "late.jsonl").write_text(json.dumps(late))
     assert not arena("verify", "late.jsonl").returncode
     early = next(one for one in lines if "fault" in one and one["actions"])
     other = next(bot for bot in early["bots"] if bot != early["fault"]["bot"])
@@ -224,111 +225,61 @@ def test_records_with_forfeits_are_rated_as_the_run(arena: Arena, tmp_path: Path
     assert said in arena("verify", "turned.jsonl").stderr
 
 
-def play_versions(folder: Path) -> None:
-    """Play three runs."""
-    for name, words in {
-        "one": ("greedy", "uniform", "mine=greedy(patience=2.5)"),
-        "two": ("greedy", "uniform", "mine=greedy(patience=1)"),
-        "three": ("majority", "denier"),
-    }.items():
-        done = run_here(folder, "play", *words, "--pairs", "4", "--seed", "3", "--out", name, "-q")
-        assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture
-def versions(once: Once, tmp_path: Path) -> Path:
-    """Return the folder of the test, with a copy of the runs."""
-    shutil.copytree(once("reported", play_versions), tmp_path, dirs_exist_ok=True)
-    return tmp_path
-
-
 @pytest.mark.slow
-def test_a_run_is_written_again_with_the_time_that_bots_took(arena: Arena, versions: Path) -> None:
+def test_a_run_is_written_again_with_the_time_that_bots_took(arena: Arena, runs: Path) -> None:
     """In its folder, twice the same; a run's own report has no clock reading."""
-    before = (versions / "one" / "report.md").read_text()
-    done = arena("report", "one")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "report in one/report.html and one/report.md\n"
-    after = (versions / "one" / "report.md").read_text()
-    assert "Time" not in before.split("## Head to head")[0]
-    assert "Time" in after.split("## Head to head")[0]
-    assert arena("report", "one").returncode == 0
-    assert (versions / "one" / "report.md").read_text() == after
-    assert arena("verify", "one", "--sample", "0").returncode == 0
+    heads = [(runs / "first" / "report.md").read_text()]
+    for _ in range(2):
+        done = arena("report", "first")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == "report in first/report.html and first/report.md\n"
+        heads.append((runs / "first" / "report.md").read_text())
+    assert heads[1] == heads[2]
+    has_time = ["Time" in text.split("## Head to head")[0] for text in heads]
+    assert has_time == [False, True, True]
+    assert arena("verify", "first", "--sample", "0").returncode == 0
 
 
 @pytest.mark.slow
-def test_runs_are_compared_in_results_or_where_it_is_asked_for(
-    arena: Arena, versions: Path
-) -> None:
+def test_runs_are_compared_in_results_or_where_it_is_asked_for(arena: Arena, runs: Path) -> None:
     """HTML, and Markdown beside it; the first is the base."""
-    done = arena("report", "one", "two")
-    assert done.stdout == "report in results/report-one-two.html and results/report-one-two.md\n"
-    text = (versions / "results" / "report-one-two.md").read_text()
-    assert "# two, compared with one\n" in text
-    assert "| two | mine@two | mine |" in text
-    many = arena("report", "one", "two", "three")
-    assert "results/report-one-two-and-1-more.html" in many.stdout
-    assert (versions / "results" / "report-one-two-and-1-more.html").is_file()
-    assert arena("report", "one", "two", "--out", "deep/er/page.html").returncode == 0
-    assert (versions / "deep/er/page.md").read_text() == text
+    made = "results/report-first-second"
+    assert arena("report", "first", "second").stdout == f"report in {made}.html and {made}.md\n"
+    text = (runs / f"{made}.md").read_text()
+    assert "# second, compared with first\n" in text
+    assert "| second | mine@second | mine |" in text
+    many = arena("report", "first", "second", "third")
+    assert f"{made}-and-1-more.html" in many.stdout
+    assert (runs / f"{made}-and-1-more.html").is_file()
+    assert arena("report", "first", "second", "--out", "deep/er/page.html").returncode == 0
+    assert (runs / "deep/er/page.md").read_text() == text
 
 
-def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, versions: Path) -> None:
+def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, runs: Path) -> None:
     """Neither a page nor a text of somebody else, nor a folder."""
     for name in ("page.html", "notes.md"):
-        (versions / name).write_text("mine")
-    (versions / "folder.html").mkdir()
+        (runs / name).write_text("mine")
+    (runs / "folder.html").mkdir()
     for out, named in (("page", "page.html"), ("notes", "notes.md"), ("folder", "folder.html")):
-        assert refused(arena("report", "one", "--out", f"{out}.html")).startswith(f"{named}: ")
-    assert (versions / "page.html").read_text() == (versions / "notes.md").read_text() == "mine"
-    assert not (versions / "notes.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["one", "./one"], "one: the same run as one; name different ones"),
-        (["one", "two", "link"], "link: the same run as two; name different ones"),
-        (["nothing"], "nothing: no such file or run"),
-        (["one", "nothing"], "nothing: no such file or run"),
-        (["."], ".: not a run, but holds runs: empty, link, one, three, two"),
-        (["one", "--out", "page.txt"], "--out page.txt: not the name of a page, such as"),
-        (["empty"], "empty: no game has been played yet"),
-        (["one", "empty"], "empty: no game has been played yet"),
-        ([], "Missing argument 'RUN|FILE [RUN ...]'"),
-    ],
-)
-def test_what_cannot_be_reported_is_one_line(
-    arena: Arena, versions: Path, words: list[str], message: str
-) -> None:
-    """With exit status 2, and nothing is written."""
-    (versions / "link").symlink_to("two")
-    shutil.copytree(versions / "three", versions / "empty")
-    forge(versions / "empty" / "run.sqlite", "DELETE FROM games")
-    assert refused(arena("report", *words)).startswith(message)
-    assert not (versions / "results").exists()
+        assert refused(arena("report", "first", "--out", f"{out}.html")).startswith(f"{named}: ")
+    assert (runs / "page.html").read_text() == (runs / "notes.md").read_text() == "mine"
+    assert not (runs / "notes.html").exists()
 
 
 @pytest.mark.slow
-def test_a_run_under_way_is_reported_as_it_is(arena: Arena, versions: Path) -> None:
+def test_a_run_under_way_is_reported_as_it_is(arena: Arena, runs: Path) -> None:
     """The report says how many games there are; the store stays as it was."""
-    forge(versions / "one" / "run.sqlite", "DELETE FROM games WHERE pairing = 2 OR pair > 2")
-    before = (versions / "one" / "run.sqlite").read_bytes()
-    assert arena("report", "one", "--out", "page.html").returncode == 0
-    assert "Not finished: 12 of 24 games." in (versions / "page.md").read_text()
-    assert arena("report", "two", "one", "--out", "both.html").returncode == 0
-    assert "Not finished, so as far as it was played: one." in (versions / "both.md").read_text()
-    assert (versions / "one" / "run.sqlite").read_bytes() == before
+    store = runs / "first" / "run.sqlite"
+    forge(store, "DELETE FROM games WHERE pairing = 2 OR pair > 2")
+    before = store.read_bytes()
+    assert arena("report", "first", "--out", "page.html").returncode == 0
+    assert "Not finished: 12 of 24 games." in (runs / "page.md").read_text()
+    assert arena("report", "second", "first", "--out", "both.html").returncode == 0
+    assert "Not finished, so as far as it was played: first." in (runs / "both.md").read_text()
+    assert store.read_bytes() == before
 
 
 NEW = "new=greedy(patience=2.5)"
-KEYS = {
-    *("verdict", "word", "sentence", "new", "old", "against", "pairs", "counts", "values", "llr"),
-    *("llr_low", "llr_high", "elo", "elo_low", "elo_high", "elo0", "elo1", "alpha", "beta"),
-    *("max_pairs", "games", "out", "command", "folder", "played", "kept", "warnings"),
-}
-TWINS = {"same_games", "separate_games", "decided", "differences"}
 
 
 def plies(shown: str) -> list[str]:
@@ -361,16 +312,15 @@ def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
 @pytest.mark.slow
 def test_a_comparison_as_json_is_one_document(arena: Arena) -> None:
     """Head to head, and with what is known of two versions on the same deals."""
-    done = arena("compare", "greedy", NEW, "--max-pairs", "20", "--json")
-    document = json.loads(done.stdout)
-    assert {*document} == KEYS
+    words = ("compare", "greedy", NEW, "--max-pairs", "20", "--json")
+    document = json.loads(arena(*words).stdout)
     assert document["verdict"] in ("better", "not better", "undecided")
     assert (len(document["counts"]), sum(document["counts"])) == (5, document["pairs"])
-    words = ["--against", "uniform", "--max-pairs", "20", "--json"]
-    document = json.loads(arena("compare", "greedy", NEW, *words).stdout)
-    assert {*document} == KEYS | TWINS
-    assert (len(document["counts"]), sum(document["counts"])) == (9, document["pairs"])
-    assert document["differences"][0]["part"] == "total"
+    against = json.loads(arena(*words, "--against", "uniform").stdout)
+    twins = {"same_games", "separate_games", "decided", "differences"}
+    assert {*against} == {*document} | twins
+    assert (len(against["counts"]), sum(against["counts"])) == (9, against["pairs"])
+    assert against["differences"][0]["part"] == "total"
 
 
 @pytest.mark.slow
@@ -424,11 +374,11 @@ def test_wider_gaps_and_less_power_take_fewer_pairs() -> None:
     assert pairs_to_tell(12, 20, 0.8) < usual < pairs_to_tell(3, 20, 0.8)
 
 
-@pytest.mark.parametrize("wrong", [2.5, None, True, [1, 2]])
-def test_what_is_no_bot_and_no_number_of_them_is_refused(wrong: object) -> None:
+def test_what_is_no_bot_and_no_number_of_them_is_refused() -> None:
     """By the function, too."""
-    with pytest.raises(library.InputError, match="neither a bot"):
-        library.plan(wrong, gap=20)  # type: ignore[arg-type]
+    for wrong in (2.5, None, True, [1, 2]):
+        with pytest.raises(library.InputError, match="neither a bot"):
+            library.plan(wrong, gap=20)  # type: ignore[arg-type]
 
 
 @pytest.mark.study

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -14,8 +14,8 @@ import pytest
 
 from arena.replays.html_page import is_replay
 from engine import Record
-from tests.conftest import Arena, Done, Once, run_here
-from tests.kit import forge, refused
+from tests.conftest import Arena, Once, run_here
+from tests.kit import csv_rows, forge, refused
 from tests.replays.games import random_record
 from tests.rogues import write
 from tests.tiers import few
@@ -58,18 +58,15 @@ def exported(folder: Path) -> dict[str, dict[str, Any]]:
     return {game["game"]: game for game in games}
 
 
-@pytest.mark.parametrize(
-    "words",
-    few(
-        [
-            ("greedy", LABEL, "--pair", "3", "--seat", "1"),
-            (f"{LABEL}/greedy/3/0",),
-            (LABEL, "greedy", "--pair", "3", "--seat", "0"),
-            (f"greedy/{LABEL}/3/1",),
-        ],
-        *(0, 2),
-    ),
-)
+WAYS = [
+    ("greedy", LABEL, "--pair", "3", "--seat", "1"),
+    (f"{LABEL}/greedy/3/0",),
+    (LABEL, "greedy", "--pair", "3", "--seat", "0"),
+    (f"greedy/{LABEL}/3/1",),
+]
+
+
+@pytest.mark.parametrize("words", few(WAYS, 0, 2))
 def test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name(
     folder: Path, words: tuple[str, ...]
 ) -> None:
@@ -80,10 +77,8 @@ def test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name(
     assert f"round 1, {LABEL} begins" in lines
     plies = [line for line in lines if line.startswith("ply ")]
     assert len(plies) == len(game["actions"])
-    assert {line.split(": ")[1].split(" plays")[0].split(" takes")[0] for line in plies} == {
-        "greedy",
-        LABEL,
-    }
+    bots = {re.split(": | plays| takes", line)[1] for line in plies}
+    assert bots == {"greedy", LABEL}
     result = "{} wins by {}, {} : {}".format(game["winner"], game["win_type"], *game["points"])
     assert result in lines
 
@@ -104,20 +99,17 @@ def test_without_a_game_the_result_is_shown_and_with_one_bot_its_games(folder: P
     head, sentence, *rest = lines
     assert head == "cup · 4 bots · 96 games"
     assert sentence in (folder / "results" / "cup" / "report.md").read_text()
-    assert {line.split(" forfeits ")[0] for line in rest if line[0:1] == "!"} == {
-        "! raises",
-        "! broken",
-    }
+    failing = {line.split(" forfeits ")[0] for line in rest if line[0:1] == "!"}
+    assert failing == {"! raises", "! broken"}
     rows = {line[6:24].strip(): line for line in lines if line[:4].strip().isdecimal()}
     assert rows.keys() == {"greedy", LABEL, "raises", "broken"}
     assert {len(row) for row in rows.values()} == {80}
     assert "not rated" in rows["broken"]
     assert rows["broken"].endswith(" 0.0%   0.0%  " + 20 * "f")
-    with (folder / "results" / "cup" / "standings.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            assert row["rank"] == rows[row["bot"]][:4].strip()
-            assert f" {float(row['score']):.1%} " in rows[row["bot"]]
-            assert f" {int(row['city_wins']) / int(row['games']):.1%}  " in rows[row["bot"]]
+    for row in csv_rows(folder / "results" / "cup" / "standings.csv"):
+        assert row["rank"] == rows[row["bot"]][:4].strip()
+        assert f" {float(row['score']):.1%} " in rows[row["bot"]]
+        assert f" {int(row['city_wins']) / int(row['games']):.1%}  " in rows[row["bot"]]
     assert max(map(len, lines[:-3])) == 80
     assert "Games of a bot: arena show results/cup greedy" in lines
     assert lines[-1] == "The report: results/cup/report.html"
@@ -127,57 +119,56 @@ def test_without_a_game_the_result_is_shown_and_with_one_bot_its_games(folder: P
     assert lines[-2] == "..."
     assert lines[-1] == ("one of them, ply by ply: arena show results/cup 'greedy/a/b (c), d/0/0'")
     of_pair = show(folder, "raises", "--pair", "1", "--seat", "1")
-    assert [line.split("  ")[0] for line in of_pair[:-1]] == [
-        "greedy/raises/1/0",
-        f"{LABEL}/raises/1/0",
-        "raises/broken/1/1",
-    ]
+    names = ["greedy/raises/1/0", f"{LABEL}/raises/1/0", "raises/broken/1/1"]
+    assert [line.split("  ")[0] for line in of_pair[:-1]] == names
     assert of_pair[0] == "greedy/raises/1/0  raises forfeits (exception at ply 1): ValueError: boom"
     assert len(show(folder, "greedy", LABEL)) == 17
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("nobody",), "no bot 'nobody' in this run; there are greedy, a/b (c), d, raises, broken"),
-        (("greedy", "greedy"), "greedy and greedy do not play each other in this run"),
-        (("greedy", "raises", "broken"), "a game has two bots, and 3 are named"),
-        (("greedy", "--pair", "8"), "pair 8: the run has 8 pairs, from 0 on"),
-        (("greedy/raises/8/0",), "pair 8: the run has 8 pairs"),
-        (("greedy/raises/0/2",), "a game is bot/opponent/pair/seat"),
-        (("greedy/raises/-1/0",), "a game is bot/opponent/pair/seat"),
-        (("greedy/raises/\u0663/0",), "a game is bot/opponent/pair/seat"),
-        (("greedy/raises/" + "9" * 5000 + "/0",), "pair 9999999999: the run has 8 pairs"),
-        (("greedy/raises/1/0", "--pair", "1"), "it has its pair and its seat already"),
-        (("\x1b/b/0/0",), r"game '\x1b/b/0/0': no bot and no game"),
-        (("--line", "2"), "--line: for a file of records"),
-        (("greedy", "--seat", "2"), "'--seat': 2 is not in the range"),
-    ],
-)
-def test_a_game_that_there_is_not_is_one_line_and_status_2(
-    folder: Path, words: tuple[str, ...], reason: str
-) -> None:
-    """It says what there is."""
-    assert reason in refused(run_here(folder, "show", "results/cup", *words))
+MISTAKES = {
+    "show results/cup nobody": "no bot 'nobody' in this run; there are greedy, a/b (c), d, raises,",
+    "show results/cup greedy greedy": "greedy and greedy do not play each other in this run",
+    "show results/cup greedy raises broken": "a game has two bots, and 3 are named",
+    "show results/cup greedy --pair 8": "pair 8: the run has 8 pairs, from 0 on",
+    "show results/cup greedy/raises/0/2": "a game is bot/opponent/pair/seat",
+    "show results/cup greedy/raises/-1/0": "a game is bot/opponent/pair/seat",
+    "show results/cup greedy/raises/\u0663/0": "a game is bot/opponent/pair/seat",
+    f"show results/cup greedy/raises/{5000 * '9'}/0": "pair 9999999999: the run has 8 pairs",
+    "show results/cup greedy/raises/1/0 --pair 1": "it has its pair and its seat already",
+    "show results/cup \x1b/b/0/0": r"game '\x1b/b/0/0': no bot and no game",
+    "show results/cup --line 2": "--line: for a file of records",
+    "view games.jsonl --line 4": "games.jsonl: line 4: not JSON: ",
+    "view games.jsonl --line 5": "games.jsonl: line 5, ply 1: illegal action 11 (T)",
+    "view games.jsonl --line 9": "games.jsonl: there is no line 9",
+    "view games.jsonl greedy": "games.jsonl: not the folder of a run",
+    "view nothing": "nothing: no such file, and no such run",
+    "view results": "results",
+    "view results/cup --line 1": "--line: for a file of records",
+    "view games.jsonl --out no/such/folder.html": "cannot be written",
+    "view games.jsonl --out results": "results: exists already",
+}
+
+
+def test_a_game_that_there_is_not_is_one_line_and_status_2(folder: Path) -> None:
+    """It says what there is, and no page is written."""
+    before = {*folder.iterdir()}
+    for words, reason in MISTAKES.items():
+        assert reason in refused(run_here(folder, *words.split())), words
+    assert {*folder.iterdir()} == before
 
 
 def test_the_export_has_a_line_for_each_game_that_replays(folder: Path, tmp_path: Path) -> None:
     """With names and results; a forfeit has its fault, and one by rule says so."""
     games = exported(folder)
     assert len(games) == 6 * 8 * 2
-    with (folder / "results" / "cup" / "games.csv").open() as file:
-        assert sum(1 for _ in file) == len(games) + 1
+    assert len(csv_rows(folder / "results" / "cup" / "games.csv")) == len(games)
     for name, game in games.items():
         state = Record.from_json(json.dumps(game)).replay()
         assert state.over == (game["win_type"] != "forfeit")
         assert name.startswith(game["bots"][int(name[-1])])
         assert game["winner"] in (*game["bots"], None)
-    assert games["greedy/raises/0/1"]["fault"] == {
-        "bot": "raises",
-        "kind": "exception",
-        "ply": 0,
-        "message": "ValueError: boom",
-    }
+    fault = {"bot": "raises", "kind": "exception", "ply": 0, "message": "ValueError: boom"}
+    assert games["greedy/raises/0/1"]["fault"] == fault
     assert games["raises/broken/7/1"]["fault"]["kind"] == "max_faults"
     assert "fault" not in games[f"greedy/{LABEL}/0/0"]
     done = run_here(folder, "export", "results/cup", "-o", str(tmp_path / "games.jsonl"))
@@ -198,11 +189,13 @@ def test_a_file_that_exists_is_not_changed_but_for_a_page_of_a_game(
     assert (tmp_path / "mine").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     words = ("results/cup", "greedy/raises/0/0", "--out", "page.html")
-    path, _ = page_of(view(folder, *words), folder)
+    path, _ = page_of(folder, *words)
     first = path.read_bytes()
-    assert page_of(view(folder, *words), folder)[0].read_bytes() == first
+    assert page_of(folder, *words)[0].read_bytes() == first
     path.write_text("mine")
-    assert refused(view(folder, *words)) == "page.html: exists already, and is not changed"
+    assert (
+        refused(run_here(folder, "view", *words)) == "page.html: exists already, and is not changed"
+    )
     assert path.read_text() == "mine"
 
 
@@ -258,13 +251,9 @@ def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) ->
         assert f"round 1, {' '.join(text.split())}" in done.stdout
 
 
-def view(folder: Path, *words: str) -> Done:
-    """Run `arena view`."""
-    return run_here(folder, "view", *words)
-
-
-def page_of(done: Done, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the page that was written, and its timeline."""
+def page_of(folder: Path, *words: str) -> tuple[Path, dict[str, Any]]:
+    """Return the page that `arena view` writes, and its timeline."""
+    done = run_here(folder, "view", *words)
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
     path = folder / line.removeprefix("the replay is in ")
@@ -276,7 +265,7 @@ def page_of(done: Done, folder: Path) -> tuple[Path, dict[str, Any]]:
 
 def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
     """With its ending and chances; a seat's page has no message, which may say what was held."""
-    path, timeline = page_of(view(folder, "results/cup", "greedy/raises/1/1"), folder)
+    path, timeline = page_of(folder, "results/cup", "greedy/raises/1/1")
     assert path.name == "greedy-raises-1-1.html"
     assert timeline["title"] == "cup: greedy/raises/1/1"
     assert timeline["players"] == ["raises", "greedy"]
@@ -285,8 +274,8 @@ def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
     assert (timeline["winner"], timeline["over"], timeline["seat"]) == (1, False, None)
     assert timeline["frames"][0]["chance"] is not None
     assert str(folder) not in path.read_text(encoding="utf-8")
-    done = view(folder, "results/cup", "greedy/raises/1/1", "--seat", "1", "--names", "german")
-    path, timeline = page_of(done, folder)
+    words = ("results/cup", "greedy/raises/1/1", "--seat", "1", "--names", "german")
+    path, timeline = page_of(folder, *words)
     assert path.name == "greedy-raises-1-1-seat-1.html"
     assert timeline["ending"] == "raises forfeits at ply 0"
     assert timeline["frames"][0]["hands"][0] is None
@@ -297,9 +286,9 @@ def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
 
 def test_a_line_of_a_file_becomes_a_page(folder: Path) -> None:
     """The first one, or another; also of standard input."""
-    path, timeline = page_of(view(folder, "games.jsonl"), folder)
+    path, timeline = page_of(folder, "games.jsonl")
     assert (path.name, len(timeline["frames"])) == ("games-1.html", 1)
-    path, timeline = page_of(view(folder, "games.jsonl", "--line", "3"), folder)
+    path, timeline = page_of(folder, "games.jsonl", "--line", "3")
     assert (path.name, len(timeline["frames"])) == ("games-3.html", 15)
     assert timeline["title"] == "games.jsonl, line 3"
     assert timeline["players"] == ["seat 0", "seat 1"]
@@ -316,44 +305,18 @@ def test_what_an_analysis_has_judged_is_shown(folder: Path, tmp_path: Path) -> N
     folder = shutil.copytree(folder, tmp_path / "own")
     game = f"greedy/{LABEL}/3/1"
     words = ("results/cup", game, "-o", "judged.html")
-    assert not judged_in(page_of(view(folder, *words), folder)[1])
+    assert not judged_in(page_of(folder, *words)[1])
     how = ("--worst", "0", "--workers", "1")
     analysed = run_here(folder, "analyse", "results/cup", game, *how)
     assert analysed.returncode == 0, analysed.stderr
-    _, timeline = page_of(view(folder, *words), folder)
+    _, timeline = page_of(folder, *words)
     assert timeline["judge"] == "apprentice, 8 worlds"
     judged = judged_in(timeline)
     seats = {ply: timeline["frames"][ply]["turn"] for ply in judged}
     assert {*seats.values()} == {0, 1}
     again = [seats[ply] for ply, one in judged.items() if one["mistake"]]
     assert max(again.count(0), again.count(1)) in range(1, 5)  # the costliest of each
-    _, of_seat = page_of(view(folder, *words, "--seat", "1"), folder)
+    _, of_seat = page_of(folder, *words, "--seat", "1")
     assert judged_in(of_seat) == {ply: judged[ply] for ply in judged if seats[ply] == 1}
     other = ("results/cup", f"greedy/{LABEL}/3/0", "-o", "other.html")
-    assert not judged_in(page_of(view(folder, *other), folder)[1])
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("games.jsonl", "--line", "4"), "games.jsonl: line 4: not JSON: "),
-        (("games.jsonl", "--line", "5"), "games.jsonl: line 5, ply 1: illegal action 11 (T)"),
-        (("games.jsonl", "--line", "9"), "games.jsonl: there is no line 9"),
-        (("games.jsonl", "greedy"), "games.jsonl: not the folder of a run"),
-        (("nothing",), "nothing: no such file, and no such run"),
-        (("results",), "results"),
-        (("results/cup", "--line", "1"), "--line: for a file of records"),
-        (("results/cup", "nobody"), "no bot 'nobody' in this run"),
-        (("results/cup", "greedy/raises/9/0"), "pair 9: the run has 8 pairs"),
-        (("games.jsonl", "--seat", "2"), "'--seat': 2 is not in the range"),
-        (("games.jsonl", "--out", "no/such/folder.html"), "cannot be written"),
-        (("games.jsonl", "--out", "results"), "results: exists already"),
-    ],
-)
-def test_what_cannot_be_shown_is_one_line(
-    folder: Path, words: tuple[str, ...], reason: str
-) -> None:
-    """With status 2, and no page is written."""
-    before = {*folder.iterdir()}
-    assert reason in refused(view(folder, *words))
-    assert {*folder.iterdir()} == before
+    assert not judged_in(page_of(folder, *other)[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,20 +14,16 @@ import pytest
 
 import arena as library
 from arena.replays.html_page import is_replay
-from arena.store.table_columns import TableColumns
 from arena.tables.losses import DECISIONS
 from engine import View
 from tests import ROOT, markdown
 from tests.conftest import Arena
-from tests.docs import test_pages, test_tour
+from tests.kit import run_program
+from tests.markdown import PAGES
 from tests.runs.test_rogues import needs_jail
 from tests.stability import MADE
 from tests.tiers import tier
 
-PAGES = {
-    str(path.relative_to(ROOT)): path.read_text()
-    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-}
 EXACT = ("docs/compare.md",)
 """Pages whose commands play as many games as they say, because what they print is compared."""
 NEEDS = {"docs/course/README.md": [needs_jail], "docs/programs.md": [needs_jail]}
@@ -37,9 +32,8 @@ FAILING = ("docs/troubleshooting.md",)
 QUICK = ("CONTRIBUTING.md", "docs/help.md")
 LONG = (
     *("docs/ablate.md", "docs/analyse.md", "docs/bot-faults.md", "docs/course/README.md"),
-    *("docs/first-bot.md", "docs/league.md"),
-    *("docs/measuring.md", "docs/probe.md", "docs/rating.md"),
-    *("docs/training.md", "docs/tune.md"),
+    *("docs/first-bot.md", "docs/league.md", "docs/measuring.md", "docs/probe.md"),
+    *("docs/rating.md", "docs/training.md", "docs/tune.md"),
 )
 """Pages that take half a minute and more; the study follows them."""
 SESSIONS_SLOW = ("docs/compare.md", "docs/library.md", "docs/openspiel.md")
@@ -115,9 +109,7 @@ def test_every_program_knows_its_names(tmp_path: Path) -> None:
                 name = f"{re.sub(r'[/.]', '-', page)}-{number}.py"
                 (tmp_path / name).write_text(block.text)
     words = ["check", "--isolated", "--select", "F821,F822,F823", "--output-format", "concise"]
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", *words, str(tmp_path)], capture_output=True, text=True
-    )
+    done = run_program(sys.executable, "-m", "ruff", *words, tmp_path)
     assert done.returncode == 0, done.stdout
 
 
@@ -125,21 +117,24 @@ def test_commands_are_in_blocks_that_are_run() -> None:
     """There is one language for commands and one for programs, and text has neither."""
     begins = ("arena ", "python ", *markdown.ELSEWHERE)
     for page, text in PAGES.items():
-        assert markdown.languages(text) == {block.language for block in markdown.fences(text)} - {
-            ""
-        }
+        found = {block.language for block in markdown.fences(text)} - {""}
+        assert markdown.languages(text) == found
         for block in markdown.fences(text):
             assert block.language not in ("sh", "bash", "shell", "py", "python3"), page
             if block.language in ("", "text"):
                 assert not any(line.startswith(begins) for line in block.text.splitlines()), page
 
 
-@pytest.mark.parametrize(("heading", "columns"), [("The file", DECISIONS)])
-def test_the_page_names_the_columns_of_a_file(heading: str, columns: TableColumns) -> None:
+def test_the_page_names_the_columns_of_a_file() -> None:
     """All of them, in their order."""
-    table = PAGES["docs/analyse.md"].split(f"## {heading}")[1].split("\n## ")[0]
+    table = PAGES["docs/analyse.md"].split("## The file")[1].split("\n## ")[0]
+    assert named_in(table) == DECISIONS.names
+
+
+def named_in(table: str) -> list[str]:
+    """Return the names in the first column of a table."""
     rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
-    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == columns.names
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
 def the_run_has_its_files(ran: markdown.Ran, folder: Path) -> None:
@@ -179,10 +174,7 @@ def test_the_documents_have_the_keys_of_the_table(command: str) -> None:
 @pytest.mark.slow
 def test_an_export_has_the_keys_of_the_table(arena: Arena) -> None:
     """With a fault where there is one, and rules where they are changed."""
-    rows = re.findall(
-        r"^\| (`.+?) \|", PAGES["docs/command-line.md"].split("| key | what |")[1], re.MULTILINE
-    )
-    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    named = {*named_in(PAGES["docs/command-line.md"].split("| key | what |")[1])}
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
     game = {*json.loads(arena("export", "out").stdout.splitlines()[0])}
     assert game < named
@@ -205,9 +197,7 @@ def a_comparison_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> No
 def the_last_command_prints_what_stands_there(ran: markdown.Ran, folder: Path) -> None:
     """Exactly; and the report begins with the sentence."""
     assert ran[-1][1].stdout == markdown.blocks(PAGES["docs/comparing-runs.md"], "text")[0]
-    (said,) = (
-        line[2:] for line in PAGES["docs/comparing-runs.md"].splitlines() if line.startswith("> ")
-    )
+    (said,) = re.findall("^> (.*)$", PAGES["docs/comparing-runs.md"], re.MULTILINE)
     assert said in (folder / "results" / "report-monday-friday.md").read_text().splitlines()
 
 
@@ -267,6 +257,20 @@ def test_the_rollouts_score_what_their_page_says() -> None:
     assert score([f"rollouts={ROOT}/docs/examples/rollouts.py", "apprentice"], 25) in ROLLOUTS
 
 
+def the_league_has_the_student(ran: markdown.Ran, _: Path) -> None:
+    """At the end, and no bot was refused."""
+    assert not any("refused:" in done.stdout for _, done in ran)
+    shown = [done.stdout for command, done in ran if command == "arena league show course"]
+    assert "  ada  " in shown[-1]
+
+
+def bots_that_join_play_only_their_games(ran: markdown.Ran, _: Path) -> None:
+    """The page says how many."""
+    assert "The second command plays 40 games" in PAGES["docs/tournaments.md"]
+    outputs = [done.stdout for command, done in ran if "--out results/course" in command]
+    assert outputs[1].startswith("40 games in ")
+
+
 def the_bot_is_that_of_the_last_step(ran: markdown.Ran, folder: Path) -> None:
     """The page begins with the template; the first program that is run is its test."""
     assert (folder / "my_bot.py").read_text() == versions()[-1]
@@ -311,12 +315,8 @@ def a_probe_prints_what_stands_there(ran: markdown.Ran, _: Path) -> None:
 def the_pages_have_the_names_of_the_page(_: markdown.Ran, folder: Path) -> None:
     """All of them, and no other."""
     names = {path.name for path in folder.iterdir() if path.is_file() and is_replay(path)}
-    assert names == {
-        "champion-greedy-1-0.html",
-        "champion-greedy-1-0-seat-1.html",
-        "second.html",
-        "judged.html",
-    }
+    of_a_game = {"champion-greedy-1-0.html", "champion-greedy-1-0-seat-1.html"}
+    assert names == of_a_game | {"second.html", "judged.html"}
 
 
 def test_every_function_of_the_page_is_there() -> None:
@@ -336,10 +336,10 @@ CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
     "docs/command-line.md": one_shows_the_game_that_another_one_has_played,
     "docs/compare.md": a_comparison_prints_what_stands_there,
     "docs/comparing-runs.md": the_last_command_prints_what_stands_there,
-    "docs/course/README.md": test_tour.the_league_has_the_student,
+    "docs/course/README.md": the_league_has_the_student,
     "docs/first-bot.md": the_bot_is_that_of_the_last_step,
     "docs/probe.md": a_probe_prints_what_stands_there,
-    "docs/tournaments.md": test_pages.bots_that_join_play_only_their_games,
+    "docs/tournaments.md": bots_that_join_play_only_their_games,
     "docs/viewer.md": the_pages_have_the_names_of_the_page,
 }
 """What is seen of a page's commands beside their exit status."""

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
 import io
 import json
 import re
 import runpy
 import shlex
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from random import Random
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,31 +28,24 @@ from arena.batch.trajectories import by_seat
 from arena.entries.resolve import resolve
 from bots import timing
 from bots.greedy import bot as greedy
+from docs.examples import language_model
 from docs.examples.selfplay import ppo
-from engine import (
-    RULES_TEXT,
-    STANDARD,
-    Action,
-    Rules,
-    Setup,
-    Strategy,
-    Thought,
-    View,
-    play_game,
-)
+from engine import RULES_TEXT, STANDARD, Action, Rules, Setup, Strategy, Thought, View, play_game
 from engine.encoding import ACTIONS, VERSION
 from engine.thoughts import checked_thoughts
 from tests import ROOT, markdown
+from tests.addons.remote.servers import Handler
 from tests.conftest import Arena
-from tests.kit import csv_rows
-from tests.waiting import PATIENCE
+from tests.kit import csv_rows, run_program
 
 EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
-PROGRAMS = ("bot.py", "learn.py")
+SELFPLAY = EXAMPLES / "selfplay"
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
+PROGRAMS = [pytest.param("greedy.js", marks=NO_NODE), pytest.param("careful.c", marks=NO_COMPILER)]
+PROGRAMS += [pytest.param("plain.py")]
 
 
 def spec(name: str, folder: Path) -> str:
@@ -65,13 +56,8 @@ def spec(name: str, folder: Path) -> str:
     if name == "plain.py":
         return f"cmd:{shlex.join([sys.executable, source])}"
     program = str(folder / "careful")
-    done = subprocess.run(
-        [str(COMPILER), "-O2", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", program, source],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    strict = ("-O2", "-std=c99", "-Wall", "-Wextra", "-Werror")
+    done = run_program(COMPILER, *strict, "-o", program, source)
     assert done.returncode == 0, done.stderr
     return f"cmd:{shlex.quote(program)}"
 
@@ -101,14 +87,7 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("greedy.js", marks=NO_NODE),
-        pytest.param("careful.c", marks=NO_COMPILER),
-        "plain.py",
-    ],
-)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
     """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
@@ -120,21 +99,24 @@ def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, nam
     assert own["games"] == uniform["games"] == "20"
     assert own["forfeits"] == uniform["forfeits"] == "0"
     assert int(own["wins"]) > int(own["losses"])
-    games = csv_rows(tmp_path / "out" / "games.csv")
-    assert len(games) == 20
-    assert "forfeit" not in {game["win_type"] for game in games}
 
 
-LINEAR = EXAMPLES / "linear"
+def test_learned_bots_are_those_of_their_page() -> None:
+    """Their programs are those that the page prints; no other file is there."""
+    page = (ROOT / "docs" / "training.md").read_text()
+    linear = dict(markdown.named(page.split("## Self-play")[0], "python"))
+    assert files_of(EXAMPLES / "linear") == {"bot.py", "learn.py", "weights.npz"}
+    for name in ("bot.py", "learn.py"):
+        assert (EXAMPLES / "linear" / name).read_text() == linear[name]
+    assert dict(markdown.named(page, "python"))["bot.py"] == (SELFPLAY / "bot.py").read_text()
+    assert files_of(SELFPLAY) == {
+        *("bot.py", "ppo.py", "train.py", "train_rounds.py"),
+        *("train.log", "league.log", "rounds.log"),
+    }
 
 
-def test_the_learned_bot_is_that_of_its_page() -> None:
-    """Its two programs are those that the page prints, and its weights are those they make."""
-    page = (ROOT / "docs" / "training.md").read_text().split("## Self-play")[0]
-    printed = dict(markdown.named(page, "python"))
-    assert {path.name for path in LINEAR.iterdir()} - {"__pycache__"} == {*PROGRAMS, "weights.npz"}
-    for name in PROGRAMS:
-        assert (LINEAR / name).read_text() == printed[name]
+def files_of(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"__pycache__"}
 
 
 @pytest.mark.slow
@@ -153,24 +135,11 @@ def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
     assert sum(won) > 4
 
 
-EXAMPLE = ROOT / "docs" / "examples" / "language_model.py"
+EXAMPLE = EXAMPLES / "language_model.py"
 KEY = "a-secret-key-1234"
 TOKENS = 7  # of each answer
 
 Answer = Callable[["Stub", str], str]
-
-
-def example() -> ModuleType:
-    """Return the example as a module."""
-    spec = importlib.util.spec_from_file_location("language_model", EXAMPLE)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MODEL = example()
 
 
 class Stub(ThreadingHTTPServer):
@@ -190,10 +159,10 @@ class Stub(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Stub
+class _Handler(Handler):
+    server: Stub  # type: ignore[assignment]
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         size = int(self.headers["Content-Length"])
         asked = json.loads(self.rfile.read(size))
         self.server.asked.append(asked)
@@ -201,19 +170,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.keys.add(self.headers["Authorization"])
         text = self.server.answer(self.server, asked["messages"][1]["content"])
         if text.startswith("http"):
-            self.send_response(302)
-            self.send_header("Location", text)
-            self.end_headers()
-            return
+            return self.send(b"", 302, Location=text)
         message = {"message": {"role": "assistant", "content": text}}
-        body = json.dumps({"choices": [message], "usage": {"total_tokens": TOKENS}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Write nothing."""
+        answer = {"choices": [message], "usage": {"total_tokens": TOKENS}}
+        return self.send(json.dumps(answer).encode())
 
 
 @contextmanager
@@ -252,10 +212,10 @@ def test_it_plays_a_whole_game_with_retries(monkeypatch: pytest.MonkeyPatch) -> 
         """Plays as the model does, and keeps what it thought."""
 
         def __init__(self, setup: Setup) -> None:
-            self.own = MODEL.bot(setup, server.url, "tiny")
+            self.own = language_model.bot(setup, server.url, "tiny")
 
         def choose(self, view: View, /) -> Action:
-            action: Action = self.own.choose(view)
+            action = self.own.choose(view)
             (thought,) = checked_thoughts(self.own.thoughts(), view)
             noted.append((view, action, thought))
             return action
@@ -293,18 +253,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("text", WRONG)
-def test_only_the_asked_form_is_an_answer(text: str) -> None:
+def test_only_the_asked_form_is_an_answer() -> None:
     """Neither is an action guessed from other text, nor a number from a word."""
-    with pytest.raises(ValueError, match=r"an answer is|legal actions|from 0 to 1|Expecting|Extra"):
-        MODEL.parse(text, SEEN.legal)
-    assert MODEL.parse('{"action": "take", "chance": 1}', SEEN.legal) == (11, 1)
+    for text in WRONG:
+        why = r"an answer is|legal actions|from 0 to 1|Expecting|Extra"
+        with pytest.raises(ValueError, match=why):
+            language_model.parse(text, SEEN.legal)
+    assert language_model.parse('{"action": "take", "chance": 1}', SEEN.legal) == (11, 1)
 
 
 def strategy(url: str) -> Strategy:
     """Return a strategy that asks this endpoint."""
-    made: Strategy = MODEL.bot(Setup(Random(1), 0, STANDARD), url, "tiny", seconds=5.0)
-    return made
+    return language_model.bot(Setup(Random(1), 0, STANDARD), url, "tiny", seconds=5.0)
 
 
 def test_what_is_no_answer_is_an_exception_and_no_redirect_is_followed(
@@ -327,7 +287,7 @@ def test_what_is_no_answer_is_an_exception_and_no_redirect_is_followed(
         assert (len(server.asked), other.asked) == (2, [])
     monkeypatch.delenv("MODEL_URL", raising=False)
     with pytest.raises(ValueError, match="nobody to ask: MODEL_URL and MODEL_NAME, or the param"):
-        MODEL.bot(Setup(Random(1), 0, STANDARD), model="tiny")
+        language_model.bot(Setup(Random(1), 0, STANDARD), model="tiny")
 
 
 @pytest.mark.slow
@@ -338,15 +298,19 @@ def test_a_kept_answer_is_not_asked_for_again(
     path = tmp_path / "answers.jsonl"
     monkeypatch.setenv("MODEL_KEPT", str(path))
     monkeypatch.setenv("MODEL_KEY", KEY)
+
+    def play(name: str) -> object:
+        made = partial(language_model.bot, url=server.url, model=name)
+        return play_game(made, greedy, seed=3).record
+
     with stub(sometimes_wrong) as server:
-        play = lambda: play_game(lambda one: MODEL.bot(one, server.url, "tiny"), greedy, seed=3)  # noqa: E731
-        first, asked = play(), len(server.asked)
-        assert play().record == first.record
+        first, asked = play("tiny"), len(server.asked)
+        assert play("tiny") == first
         assert len(server.asked) == asked == len(path.read_text().splitlines()) > 20
         path.write_text(path.read_text()[:-9])
-        assert play().record == first.record
+        assert play("tiny") == first
         assert len(server.asked) == asked + 1
-        play_game(lambda one: MODEL.bot(one, server.url, "other"), greedy, seed=3)
+        play("other")
         assert len(server.asked) > asked + 20  # another model is another bot
     assert KEY not in path.read_text()
 
@@ -371,10 +335,6 @@ def test_a_run_in_the_arena(arena: Arena, tmp_path: Path) -> None:
     assert KEY not in done.stdout + done.stderr
 
 
-PAGE = ROOT / "docs" / "training.md"
-SELFPLAY = ROOT / "docs" / "examples" / "selfplay"
-
-
 def train(out: Path, *words: str) -> str:
     """Train a small network for a few games; return what was printed."""
     small = ["--together", "32", "--hidden", "16", "8", "--batch", "256", "--pairs", "2"]
@@ -383,26 +343,9 @@ def train(out: Path, *words: str) -> str:
 
 def run_example(name: str, *words: str) -> str:
     """Run a program of the folder; return what was printed."""
-    done = subprocess.run(
-        [sys.executable, str(SELFPLAY / name), *words],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-        cwd=ROOT,
-    )
+    done = run_program(sys.executable, SELFPLAY / name, *words)
+    assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
-    """And no other file is there."""
-    blocks = dict(markdown.named(PAGE.read_text(), "python"))
-    assert blocks["bot.py"] == (SELFPLAY / "bot.py").read_text()
-    files = {path.name for path in SELFPLAY.iterdir()} - {"__pycache__"}
-    assert files == {
-        *("bot.py", "ppo.py", "train.py", "train_rounds.py"),
-        *("train.log", "league.log", "rounds.log"),
-    }
 
 
 @pytest.mark.slow
@@ -416,11 +359,8 @@ def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
     assert content[0] == content[1] != content[2]
     arrays = np.load(io.BytesIO(content[0]))
     assert int(arrays["version"]) == VERSION
-    assert [arrays[f"layer{place}"].shape for place in (0, 2, 4)] == [
-        (379, 16),
-        (16, 8),
-        (8, ACTIONS),
-    ]
+    shapes = [arrays[f"layer{place}"].shape for place in (0, 2, 4)]
+    assert shapes == [(379, 16), (16, 8), (8, ACTIONS)]
 
 
 def test_a_lesson_makes_the_best_action_likely() -> None:
@@ -450,8 +390,7 @@ def test_the_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) -> None
         done = arena("play", "./learner/", "greedy", *options)
         assert done.returncode == 0, done.stderr
         games.add((tmp_path / "out" / "games.csv").read_bytes())
-        with (tmp_path / "out" / "faults.csv").open(newline="") as file:
-            assert list(csv.DictReader(file)) == []
+        assert csv_rows(tmp_path / "out" / "faults.csv") == []
     assert len(games) == 1
 
 
@@ -512,9 +451,8 @@ def test_decisions_are_those_of_whole_games_and_of_the_network_only() -> None:
     played = decisions.played
     assert played.seats.shape == (STANDARD.game_plies // 2, 16)
     assert (played.seats[0] == [0] * 8 + [1] * 8).all()
-    assert (
-        played.seats[played.seats >= 0] == np.tile(played.seats[0], (24, 1))[played.seats >= 0]
-    ).all()
+    same = played.seats == np.tile(played.seats[0], (24, 1))
+    assert same[played.seats >= 0].all()
     assert {*played.returns[0].tolist()} <= {-1.0, 0.0, 1.0}
     assert (played.last.sum(axis=0) == 1).all()
 
@@ -525,10 +463,10 @@ def test_a_network_learns_to_beat_a_rival() -> None:
     actor, critic, rng = networks(3)
     rival = First()
     shares = []
+    options = ppo.Options(rate=1e-2, batch=512)
     for lesson in range(12):
         decisions = ppo.play(actor, 128, rng, rival)
         shares.append(decisions.played.returns[0].mean() / 2 + 0.5)
-        options = ppo.Options(rate=1e-2, batch=512)
         ppo.learn(actor, critic, decisions, rng, options, lesson / 12)
     assert np.mean(shares[-3:]) > np.mean(shares[:3]) + 0.15
 

@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,74 +21,41 @@ import yaml
 from arena.lanes.jail_support import find_bubblewrap
 from tests import ROOT, markdown
 from tests.conftest import Arena, Done
+from tests.kit import run_program, run_python
 from tests.rogues import write
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
 from tests.waiting import PATIENCE
 
-TOUR = ROOT / "docs" / "tour.ipynb"
-
-
-def read_tour() -> Any:
-    """Return the notebook; its libraries are loaded only here."""
-    import nbformat
-
-    return nbformat.read(TOUR, 4)
-
-
-def run_notebook(notebook: Any, folder: Path) -> list[Any]:
-    """Run a notebook in a folder, and return its cells of code with their outputs."""
-    from nbclient import NotebookClient
-
-    client = NotebookClient(
-        notebook, timeout=PATIENCE, resources={"metadata": {"path": str(folder)}}
-    )
-    client.execute(env=os.environ | {"PYTHONPATH": str(ROOT)})
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-@pytest.fixture(scope="module")
-def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The tour's cells of code, after they have run."""
-    return run_notebook(read_tour(), tmp_path_factory.mktemp("tour"))
-
-
-def outputs_of(cell: Any) -> str:
-    return str([output.get("data", output.get("text")) for output in cell.outputs])
-
 
 @pytest.mark.slow
-def test_the_tour_runs_from_the_first_game_to_a_plot_with_a_class_of_a_cell(
-    cells: list[Any],
-) -> None:
-    """It is kept without outputs."""
-    assert "greedy wins on points" in outputs_of(cells[1])
-    assert all("class=&quot;chart" in outputs_of(cell) for cell in cells[-2:])
+def test_the_tour_runs_from_the_first_game_to_a_plot_with_a_class_of_a_cell(tmp_path: Path) -> None:
+    """It is kept without outputs; its libraries are loaded only here."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(ROOT / "docs" / "tour.ipynb", 4)
+    place = {"metadata": {"path": str(tmp_path)}}
+    client = NotebookClient(notebook, timeout=PATIENCE, resources=place)
+    client.execute(env=os.environ | {"PYTHONPATH": str(ROOT)})
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    shown = [str([out.get("data", out.get("text")) for out in cell.outputs]) for cell in cells]
+    assert "greedy wins on points" in shown[1]
+    assert all("class=&quot;chart" in outputs for outputs in shown[-2:])
     (table,) = [cell for cell in cells if "patient" in cell.source and "arena.run" in cell.source]
-    html = next(
+    (html, *_) = [
         out["data"]["text/html"] for out in table.outputs if "text/html" in out.get("data", "")
-    )
+    ]
     assert html.count("patient") == 3
     assert html.count("<td>0</td>") == 5
-
-
-def measure(folder: Path, *words: str) -> str:
-    """Return what a script of the repository prints, whose files are in a folder."""
-    return subprocess.run(
-        [sys.executable, "-m", *words, "--workers", "1", "--out", "out"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
 
 
 @pytest.mark.slow
 def test_a_data_set_has_the_loss_of_each_decision(tmp_path: Path) -> None:
     """With the chance after the action that was played."""
-    words = ("greedy", "uniform", "--games", "2", "--worlds", "4")
-    assert measure(tmp_path, "bench.dataset", *words).endswith(" decisions: out/games.jsonl\n")
+    words = ("greedy", "uniform", "--games", "2", "--worlds", "4", "--workers", "1", "--out", "out")
+    done = run_python("-m", "bench.dataset", *words, folder=tmp_path)
+    assert done.stdout.endswith(" decisions: out/games.jsonl\n"), done.stderr
     for line in (tmp_path / "out" / "games.jsonl").read_text().splitlines():
         game = json.loads(line)
         assert {*game["bots"]} == {"greedy", "uniform"}
@@ -115,13 +81,6 @@ def course(arena: Arena, tmp_path: Path) -> Path:
     return folder
 
 
-def the_league_has_the_student(ran: markdown.Ran, _: Path) -> None:
-    """At the end, and no bot was refused."""
-    assert not any("refused:" in done.stdout for _, done in ran)
-    shown = [done.stdout for command, done in ran if command == "arena league show course"]
-    assert "  ada  " in shown[-1]
-
-
 @pytest.mark.slow
 def test_its_league_keeps_what_was_handed_in_in_the_jail(course: Path) -> None:
     """And its seed is not one that a student can guess."""
@@ -138,20 +97,16 @@ def test_its_league_keeps_what_was_handed_in_in_the_jail(course: Path) -> None:
 
 
 def test_the_workflow_gives_strangers_code_no_rights() -> None:
-    """It runs for a pull request, with read-only permissions and without credentials."""
+    """It runs for a pull request, with read-only permissions and without credentials.
+
+    Bash can parse its scripts, in which what comes from the request is only in variables.
+    """
     assert set(WORKFLOW[True]) == {"pull_request"}  # YAML reads `on` as true
     assert WORKFLOW["permissions"] == {"contents": "read"}
     assert STEPS[0]["with"]["persist-credentials"] is False
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_the_workflows_scripts_can_be_parsed(script: str) -> None:
-    """By bash, and what comes from the pull request is in variables and not in the text."""
-    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-    assert "${{" not in script
-
-
-DRAWS = "import random\nreturn random.choice(view.legal)"
+    for script in SCRIPTS:
+        assert run_program("bash", "-n", text=script).returncode == 0, script
+        assert "${{" not in script
 
 
 @pytest.mark.slow
@@ -162,16 +117,14 @@ def test_the_workflow_refuses_a_bad_bot_and_accepts_a_good_one(course: Path) -> 
     _git(course, "add", ".")
     _git(course, "commit", "--quiet", "--message", "what was merged")
     (course / "submissions" / "good one.py").write_text((course / "submissions/ada.py").read_text())
-    write(course / "submissions", "bad", DRAWS)
+    write(course / "submissions", "bad", "import random\nreturn random.choice(view.legal)")
     _git(course, "add", ".")
     _git(course, "commit", "--quiet", "--message", "what was handed in")
     checked, told = (_script(course, SCRIPTS[-2]), _script(course, SCRIPTS[-1]))
     assert checked.returncode == 1, checked.stderr
     reports = {path.name: json.loads(path.read_text()) for path in (course / "reports").iterdir()}
-    assert {name: report["ok"] for name, report in reports.items()} == {
-        "good one.py.json": True,
-        "bad.py.json": False,
-    }
+    verdicts = {name: report["ok"] for name, report in reports.items()}
+    assert verdicts == {"good one.py.json": True, "bad.py.json": False}
     assert all(report["jailed"] for report in reports.values())
     assert "good one.py: accepted" in told.stdout
     assert "bad.py: same seed: " in told.stdout
@@ -180,28 +133,17 @@ def test_the_workflow_refuses_a_bad_bot_and_accepts_a_good_one(course: Path) -> 
     assert _script(course, SCRIPTS[-2]).returncode == 0
 
 
-def _script(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a step of the workflow in a course's repository, with this Python's arena."""
-    tools = folder / "tools"
-    tools.mkdir(exist_ok=True)
-    for name, words in {"arena": ["-m", "arena"], "python": []}.items():
-        command = shlex.join([sys.executable, *words])
-        (tools / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        (tools / name).chmod(0o755)
+def _script(folder: Path, script: str) -> Done:
+    """Run a step of the workflow in a course's repository, with this Python's programs."""
     quick = script.replace("--lane jail", "--lane jail --games 4")
-    return subprocess.run(
-        ["bash", "-e", "-c", quick],
-        cwd=folder,
-        env=os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "BASE": "main~1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return run_program("bash", "-e", "-c", quick, folder=folder, PATH=path, BASE="main~1")
 
 
 def _git(folder: Path, *words: str) -> None:
     author = ["-c", "user.name=a teacher", "-c", "user.email=teacher@localhost"]
-    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
+    done = run_program("git", *author, *words, folder=folder)
+    assert done.returncode == 0, done.stderr
 
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text()
@@ -271,9 +213,7 @@ def run(command: str, folder: Path, name: str) -> Done:
     """Run a command of an entry."""
     if name not in IN_A_SHELL:
         return markdown.run(command, folder)
-    return subprocess.run(
-        ["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False
-    )
+    return run_program("sh", "-c", command, folder=folder)
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from html import unescape
 from pathlib import Path
@@ -25,9 +25,8 @@ from arena.library.running import Interrupted
 from arena.store.folder import WINS, locate
 from arena.store.store import Store
 from tests.conftest import Once, run_here
-from tests.kit import forge
+from tests.kit import content, forge, same_files
 from tests.reports.runs import cup, make_store, report_of
-from tests.runs.test_again import content
 from tests.tiers import few
 
 HOSTILE = "<script>alert('x')</script>"
@@ -52,9 +51,13 @@ def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def play(folder: Path) -> None:
-    bots: list[Any] = ["uniform", (HOSTILE, "greedy"), Faulty]
-    how: dict[str, Any] = {"pairs": 4, "seed": 7, "name": "friday", "max_faults": 3}
-    arena.run(bots, out=folder / "friday", progress=False, **how)
+    played(out=folder / "friday")
+
+
+def played(bots: Sequence[Any] = ("uniform", (HOSTILE, "greedy"), Faulty), **more: Any) -> Any:
+    """Return the results of a run with this seed."""
+    how = {"pairs": 4, "seed": 7, "name": "friday", "max_faults": 3, "lane": "inproc"}
+    return arena.run(bots, **{**how, "workers": 1, "progress": False, **more})
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -124,7 +127,6 @@ def test_a_game_says_who_won_why_and_from_which_cards(folder: Path) -> None:
     assert str(game).splitlines()[0] == f"seat 0: {HOSTILE}"
     assert str(game).splitlines()[-1] == game.ending
     assert game.record.replay().over
-    results = arena.open(folder)
     first = results.game("Faulty", "uniform", pair=0, seat=0)
     assert first.guilty == "Faulty"
     assert first.ending.startswith("Faulty forfeits (illegal at ply ")
@@ -134,25 +136,22 @@ def test_a_game_says_who_won_why_and_from_which_cards(folder: Path) -> None:
     assert repr(last) == f"<Game Faulty - {HOSTILE}: {last.ending}>"
 
 
-WRONG_GAMES = {
-    "label": (("uniform", "unifrm", 0, 0), "no bot 'unifrm' in this run; there are uniform, <scr"),
-    "itself": (("uniform", "uniform", 0, 0), "uniform and uniform do not play each other"),
-    "pair": (("uniform", "Faulty", 4, 0), "pair 4: the run has 4 pairs"),
-    "far": (("uniform", "Faulty", 9, 0), "pair 9: the run has 4 pairs"),
-    "negative": (("uniform", "Faulty", -1, 0), "pair -1, seat 0: a pair is a number from"),
-    "seat": (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number from 0 on, a"),
-    "type": (("uniform", "Faulty", "0", 0), "pair '0', seat 0: a pair is a number"),
-}
+WRONG_GAMES: list[tuple[tuple[Any, ...], str]] = [
+    (("uniform", "unifrm", 0, 0), "no bot 'unifrm' in this run; there are uniform, <scr"),
+    (("uniform", "uniform", 0, 0), "uniform and uniform do not play each other"),
+    (("uniform", "Faulty", 4, 0), "pair 4: the run has 4 pairs"),
+    (("uniform", "Faulty", -1, 0), "pair -1, seat 0: a pair is a number from"),
+    (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number from 0 on, a"),
+    (("uniform", "Faulty", "0", 0), "pair '0', seat 0: a pair is a number"),
+]
 
 
-@pytest.mark.parametrize(("place", "message"), WRONG_GAMES.values(), ids=WRONG_GAMES)
-def test_a_game_that_is_not_there_is_an_error(
-    folder: Path, place: tuple[Any, ...], message: str
-) -> None:
+def test_a_game_that_is_not_there_is_an_error(folder: Path) -> None:
     """It says what there is."""
-    with pytest.raises(arena.InputError) as caught:
-        arena.open(folder).game(*place)
-    assert str(caught.value).startswith(message)
+    for place, message in WRONG_GAMES:
+        with pytest.raises(arena.InputError) as caught:
+            arena.open(folder).game(*place)
+        assert str(caught.value).startswith(message)
 
 
 @pytest.fixture
@@ -225,18 +224,14 @@ def test_what_is_not_a_run_is_an_error(tmp_path: Path, folder: Path) -> None:
         arena.open(path)
 
 
-@pytest.mark.parametrize("folder", [3, None, b"results"])
-def test_what_is_no_path_is_refused(folder: Any) -> None:
-    """By its argument and its type, before anything is played."""
-    with pytest.raises(arena.InputError, match="folder: expected a path, got "):
-        arena.open(folder)
-    if folder is not None:
-        with pytest.raises(arena.InputError, match="out: expected a path, got "):
-            arena.run(["greedy", "uniform"], pairs=1, out=folder, progress=False)
-
-
-def test_what_is_no_results_is_refused(results: arena.Results, tmp_path: Path) -> None:
-    """Results are rated as their games are; a page of a game is no report."""
+def test_what_is_no_path_and_no_results_is_refused(results: arena.Results, tmp_path: Path) -> None:
+    """Before anything is played; results are rated as their games are, if there are any."""
+    for place in (3, None, b"results"):
+        with pytest.raises(arena.InputError, match="folder: expected a path, got "):
+            arena.open(place)  # type: ignore[arg-type]
+        if place is not None:
+            with pytest.raises(arena.InputError, match="out: expected a path, got "):
+                arena.run(["greedy", "uniform"], pairs=1, out=place, progress=False)  # type: ignore[arg-type]
     rated = arena.rate(results).standings
     assert rated.equals(arena.rate(results.games).standings)
     assert rated.equals(arena.rate(results.games.assign(games=1)).standings)
@@ -244,10 +239,13 @@ def test_what_is_no_results_is_refused(results: arena.Results, tmp_path: Path) -
         arena.rate(results, 3)  # type: ignore[arg-type]
     with pytest.raises(arena.InputError, match="others: expected results, got int"):
         results.report(3)  # type: ignore[arg-type]
+    empty = arena.Results(results._tournament, Store(None))
+    for report in (empty.report, lambda: results.report(empty)):
+        with pytest.raises(arena.InputError, match="run: no game has been played yet"):
+            report()
     page = tmp_path / "game.html"
-    page.write_text(
-        '<meta name="generator" content="District Noir Arena"><body data-page="arena view">'
-    )
+    made_by = '<meta name="generator" content="District Noir Arena">'
+    page.write_text(f'{made_by}<body data-page="arena view">')
     with pytest.raises(arena.InputError, match="holds something else than a report"):
         results.report().save(page)
 
@@ -318,40 +316,10 @@ def test_a_report_and_each_chart_are_saved_as_pages_or_markdown(
             charts["heat-map"].save(tmp_path / name)
 
 
-def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
-    """It is said in one line, with its name."""
-    from arena.library.results import Results
-    from arena.store.store import Store
-
-    empty = Results(results._tournament, Store(None))
-    with pytest.raises(arena.InputError, match="run: no game has been played yet"):
-        empty.report()
-    with pytest.raises(arena.InputError, match="run: no game has been played yet"):
-        results.report(empty)
-
-
-BOTS: list[Any] = ["uniform", "greedy", Faulty]
-NOT_SAME = ("run.log", "timings.csv", "run.sqlite")
-
-
-def played(bots: list[Any], **more: Any) -> arena.Results:
-    how: dict[str, Any] = {"pairs": 3, "seed": 7, "max_faults": 2, "workers": 1}
-    how |= {"lane": "inproc", "progress": False}
-    return arena.run(bots, **how | more)
-
-
-@pytest.fixture(scope="module")
-def saved_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run with forfeits, some of them by rule."""
-    path: Path = tmp_path_factory.mktemp("copies") / "friday"
-    played(BOTS, out=path)
-    return path
-
-
 @pytest.fixture(scope="module")
 def in_memory() -> arena.Results:
-    """Return the results of the same run without a saved_run."""
-    return played(BOTS)
+    """Return the results of the same run as in the folder."""
+    return played()
 
 
 def pickled(thing: Any) -> Any:
@@ -362,7 +330,7 @@ def assert_same(one: arena.Results, other: arena.Results) -> None:
     for name in (*TABLES, "verdicts", "unresolved"):
         pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name))
     assert (str(one), one.total) == (str(other), other.total)
-    assert one.game("greedy", "uniform", 1, 1) == other.game("greedy", "uniform", 1, 1)
+    assert one.game(HOSTILE, "uniform", 1, 1) == other.game(HOSTILE, "uniform", 1, 1)
 
 
 @pytest.mark.parametrize("make", few([pickled, copy.deepcopy, copy.copy], 0, 1))
@@ -388,30 +356,28 @@ def test_a_comparison_is_copied(against: str | None) -> None:
             pd.testing.assert_frame_equal(again.differences, comparison.differences)
 
 
-def test_errors_reach_another_process(in_memory: arena.Results) -> None:
+def test_errors_reach_another_process(results: arena.Results) -> None:
     """With what they carry."""
     changed = pickled(ChangedBots("results/friday", {"mine": ["sha256: there 1f, here 2e"]}))
     assert changed.labels == ["mine"]
     assert "mine: sha256" in str(changed)
-    interrupted = pickled(Interrupted(in_memory, "results/friday"))
-    assert interrupted.results.played == in_memory.played
+    interrupted = pickled(Interrupted(results, "results/friday"))
+    assert interrupted.results.played == results.played
     assert "kept in results/friday/" in str(interrupted)
 
 
 @pytest.mark.slow
 def test_saved_results_are_the_folder_of_the_run(
-    saved_run: Path, in_memory: arena.Results, tmp_path: Path
+    folder: Path, in_memory: arena.Results, tmp_path: Path
 ) -> None:
     """The same files with the same bytes, and a store with the same content."""
     in_memory.save(tmp_path / "deep" / "saved")
     saved = tmp_path / "deep" / "saved"
     names = sorted(path.relative_to(saved) for path in saved.rglob("*.*"))
-    assert names == sorted(path.relative_to(saved_run) for path in saved_run.rglob("*.*"))
-    for name in names:
-        same = (saved / name).read_bytes() == (saved_run / name).read_bytes()
-        assert same or name.name in NOT_SAME, name
-    assert content(saved) == content(saved_run)
-    assert [*pd.read_csv(saved / "timings.csv")["bot"]] == ["uniform", "greedy", "Faulty"]
+    assert names == sorted(path.relative_to(folder) for path in folder.rglob("*.*"))
+    assert same_files(saved) == same_files(folder)
+    assert content(saved) == content(folder)
+    assert [*pd.read_csv(saved / "timings.csv")["bot"]] == ["uniform", HOSTILE, "Faulty"]
     done = run_here(tmp_path, "verify", str(saved), "--sample", "0")
     assert (done.returncode, done.stderr) == (0, "")
     with closing(sqlite3.connect(saved / "run.sqlite")) as database:
@@ -420,25 +386,25 @@ def test_saved_results_are_the_folder_of_the_run(
 
 @pytest.mark.slow
 def test_a_folder_with_anything_else_is_refused(
-    saved_run: Path, in_memory: arena.Results, tmp_path: Path
+    folder: Path, in_memory: arena.Results, tmp_path: Path
 ) -> None:
     """It is left as it is; one with these very games is written again."""
     in_memory.save(tmp_path / "saved")
     (tmp_path / "saved" / "standings.csv").unlink()
     in_memory.save(tmp_path / "saved")
     assert (tmp_path / "saved" / "standings.csv").exists()
-    for name, message in (("notes.txt", "something else"), ("games.csv", "something else")):
+    for name in ("notes.txt", "games.csv"):
         place = tmp_path / name
         place.mkdir()
         (place / name).write_text("mine")
-        with pytest.raises(arena.InputError, match=f"{place}: holds {message} than this run"):
+        with pytest.raises(arena.InputError, match=f"{place}: holds something else than this run"):
             in_memory.save(place)
         assert [path.name for path in place.iterdir()] == [name]
     other = played(["uniform", "greedy"], pairs=1)
-    before = {path: path.read_bytes() for path in saved_run.rglob("*.*")}
+    before = tree(folder)
     with pytest.raises(arena.InputError, match="holds other games than these; choose a new"):
-        other.save(saved_run)
-    assert {path: path.read_bytes() for path in saved_run.rglob("*.*")} == before
+        other.save(folder)
+    assert tree(folder) == before
     (tmp_path / "file").write_text("")
     with pytest.raises(arena.InputError, match="file: cannot be read: Not a directory"):
         in_memory.save(tmp_path / "file")
@@ -453,8 +419,6 @@ def test_a_run_goes_on_from_what_was_saved(tmp_path: Path) -> None:
     forge(there / "run.sqlite", "DELETE FROM games WHERE pair = 1")
     arena.open(there).save(tmp_path / "saved")
     assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == ["run.log", "run.sqlite"]
-    assert played(bots, out=tmp_path / "saved").played == 6
-    for name in ("games.csv", "standings.csv", "report.html"):
-        paths = [tmp_path / saved_run / name for saved_run in ("saved", "whole")]
-        assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert played(bots, out=tmp_path / "saved").played == 8
+    assert same_files(tmp_path / "saved") == same_files(tmp_path / "whole")
     assert content(tmp_path / "saved") == content(tmp_path / "whole")

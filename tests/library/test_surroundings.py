@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import arena
 from tests import ROOT
-from tests.kit import run_python
+from tests.kit import count_games, run_python
 from tests.waiting import PATIENCE, until
 
 PLAY = """
@@ -61,6 +60,21 @@ def around():
         "random": random.getstate(),
         "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook),
     }
+
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+play(), play_ours()
+before = around()
+play(workers=1)
+play(out="out")
+play_ours()
+threads = [threading.Thread(target=one) for one in 2 * [play, play_ours]]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+after = around()
+for name, value in before.items():
+    assert value == after[name], (name, value, after[name])
+assert before["method"] is None and before["children"] == []
+multiprocessing.set_start_method("spawn")
 """
 
 
@@ -80,25 +94,7 @@ def test_a_run_leaves_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     What is imported stays; a first run has imported it. Four runs at once are in threads: no worker
     plays the bots of ours.
     """
-    printed(
-        tmp_path,
-        PLAY
-        + AROUND
-        + "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
-        + "play(), play_ours()\n"
-        + "before = around()\n"
-        + "play(workers=1)\n"
-        + "play(out='out')\n"
-        + "play_ours()\n"
-        + "threads = [threading.Thread(target=one) for one in 2 * [play, play_ours]]\n"
-        + "for thread in threads: thread.start()\n"
-        + "for thread in threads: thread.join()\n"
-        + "after = around()\n"
-        + "for name, value in before.items():\n"
-        + "    assert value == after[name], (name, value, after[name])\n"
-        + "assert before['method'] is None and before['children'] == []\n"
-        + "multiprocessing.set_start_method('spawn')\n",
-    )
+    printed(tmp_path, PLAY + AROUND)
 
 
 DAEMON = """
@@ -156,18 +152,11 @@ def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
     printed(tmp_path, BUILT)
 
 
-CHILDREN = {
-    "forkserver": DAEMON,
-    "executor": EXECUTOR,
-    "threads": THREADS,
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("how", CHILDREN)
+@pytest.mark.parametrize("how", [DAEMON, EXECUTOR, THREADS], ids=["daemon", "executor", "threads"])
 def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, how: str) -> None:
     """Also in a daemon of multiprocessing, which may have no children of multiprocessing."""
-    printed(tmp_path, PLAY + ONE + CHILDREN[how])
+    printed(tmp_path, PLAY + ONE + how)
 
 
 if TYPE_CHECKING:
@@ -227,14 +216,6 @@ def kernel(tmp_path: Path) -> Iterator[tuple[Any, BlockingKernelClient]]:
     manager.shutdown_kernel(now=True)
 
 
-def count(folder: Path) -> int:
-    """Return how many games a run has played, which may be just about to begin."""
-    try:
-        return arena.open(folder).played
-    except arena.InputError:
-        return 0
-
-
 def run_cell(client: BlockingKernelClient, text: str) -> dict[str, Any]:
     """Run a cell, and return the kernel's reply."""
     reply: dict[str, Any] = client.execute_interactive(
@@ -265,16 +246,15 @@ def test_the_interrupt_button_keeps_what_was_played(
     client.execute(long, stop_on_error=False)  # else what comes next may be aborted, too
 
     folder = tmp_path / "long"
-    until(lambda: count(folder) or client.shell_channel.msg_ready())
-    assert count(folder), client.get_shell_msg(timeout=PATIENCE)
+    until(lambda: count_games(folder) or client.shell_channel.msg_ready())
+    assert count_games(folder), client.get_shell_msg(timeout=PATIENCE)
     manager.interrupt_kernel()
     reply = client.get_shell_msg(timeout=PATIENCE)
     while reply["content"].get("status") != "error":
         reply = client.get_shell_msg(timeout=PATIENCE)
     assert reply["content"]["ename"] == "Interrupted"
     check = "import sys; assert sys.last_value.results.played == arena.open('long').played > 0"
-    content = run_cell(client, check)
-    assert content["status"] == "ok", content
+    assert run_cell(client, check)["status"] == "ok"
 
 
 CONFTEST = """

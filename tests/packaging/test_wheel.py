@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -28,6 +26,7 @@ from arena.tournament.yaml_text import shipped
 from tests import ROOT
 from tests.conftest import Arena
 from tests.console import COMMANDS
+from tests.kit import run_program, run_python
 from tests.packaging import __main__ as release
 from tests.packaging import licences, smoke, wheel
 from tests.packaging.__main__ import MOST, NAMED
@@ -96,18 +95,6 @@ def test_it_is_small_and_has_what_is_no_python(built: Path) -> None:
         assert any(name.endswith("/configs/quickstart.yaml") for name in archive.getnames())
 
 
-MOST_OF_WHEEL = 4_000_000
-"""Bytes; without the site it has 1.2 million."""
-
-
-def metadata_of(**lines: str) -> Message:
-    """Return what a library says of itself."""
-    message = Message()
-    for name, value in lines.items():
-        message[name.replace("_", "-")] = value
-    return message
-
-
 MIT = "License :: OSI Approved :: MIT License"
 
 
@@ -124,7 +111,10 @@ MIT = "License :: OSI Approved :: MIT License"
 )
 def test_a_licence_is_what_the_metadata_say(about: dict[str, str], licence: str) -> None:
     """An expression first, then a text that is a known name, then the classifier."""
-    assert licences.read(metadata_of(**about)) == licence  # type: ignore[arg-type]
+    message = Message()
+    for name, value in about.items():
+        message[name.replace("_", "-")] = value
+    assert licences.read(message) == licence  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("licence", ["", "GPL-3.0-only", "MIT AND GPL-3.0-only"])
@@ -159,15 +149,14 @@ def test_two_clones_of_the_commit_give_the_same_bytes(tmp_path: Path) -> None:
     assert built.suffix == ".whl"
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    words = ["git", "-C", str(ROOT), "ls-tree", "-r", "--name-only", "HEAD"]
-    tracked = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\n")
+    tracked = run_program("git", "ls-tree", "-r", "--name-only", "HEAD").stdout.split("\n")
     configs = {f"arena/configs/{path.name}" for path in (ROOT / "configs").iterdir()}
     site = {name for name in names if name.startswith("arena/site/")}
     assert {"arena/site/index.html", "arena/site/reference/arena-run.html"} < site
     assert names - {"PKG-INFO"} - site == {*tracked} - {"", "arena/configs"} | configs
     with zipfile.ZipFile(built) as packed:
         assert site < {*packed.namelist()}
-    assert built.stat().st_size < MOST_OF_WHEEL
+    assert built.stat().st_size < 4_000_000  # without the site it has 1.2 million bytes
 
 
 def normal(name: str) -> str:
@@ -203,7 +192,7 @@ def test_the_command_works_where_the_working_folder_was_removed(tmp_path: Path) 
     gone = tmp_path / "gone"
     gone.mkdir()
     line = f'rmdir "{gone}"; exec "{sys.executable}" -m arena --version'
-    done = subprocess.run(["sh", "-c", line], cwd=gone, capture_output=True, text=True, check=False)
+    done = run_program("sh", "-c", line, folder=gone)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -224,15 +213,7 @@ def test_a_checkout_without_an_installation_says_how_to_install_it(
 
 def test_a_python_without_its_libraries_says_so(tmp_path: Path) -> None:
     """As a new clone with the system's Python; `-S` leaves out what is installed."""
-    words = [sys.executable, "-S", "-m", "arena", "--help"]
-    done = subprocess.run(
-        words,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("-S", "-m", "arena", "--help", folder=tmp_path)
     said = f"error: no library click: run `pip install -e .` in {str(ROOT)!a}\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
 
@@ -266,14 +247,13 @@ def test_the_workflows_run_only_targets_and_few_jobs_may_write() -> None:
             assert body["timeout-minutes"] <= 120
             assert "needs" in body or f"{name}.{job}" not in WRITES
     scripts = [(job, step["run"]) for job, step in STEPS if "run" in step]
-    assert {"make test", "make test-all", "make docs", "make release-check", "make attach"} <= {
-        script for _, script in scripts
-    }
+    run = {script for _, script in scripts}
+    assert {"make test", "make test-all", "make docs", "make release-check", "make attach"} <= run
     for job, script in scripts:
         match = re.fullmatch(r"make ([a-z-]+)( SUDO=sudo)?", script)
         assert match, (job, script)
         assert match[1] in TARGETS, (job, script)
-        subprocess.run(["make", "-n", match[1]], cwd=ROOT, check=True, capture_output=True)
+        assert run_program("make", "-n", match[1]).returncode == 0, (job, script)
     used = [(job, step) for job, step in STEPS if "uses" in step]
     assert len(used) > 8
     for job, step in used:
@@ -307,10 +287,8 @@ reveal_type(InputError)
 def test_mypy_finds_the_types_in_another_folder(tmp_path: Path) -> None:
     """It reports the misspelt attribute, and no module whose types are missing."""
     (tmp_path / "mine.py").write_text(PROGRAM)
-    words = ["-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "mine.py"]
-    done = subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    words = ("-m", "mypy", "--cache-dir", tmp_path / "cache", "mine.py")
+    done = run_program(sys.executable, *words, folder=tmp_path)
     errors = [line for line in done.stdout.splitlines() if ": error: " in line]
     assert len(errors) == 1, done.stdout
     assert '"View" has no attribute "legall"' in errors[0]
@@ -340,12 +318,8 @@ That of `doctor` is 1 on a machine that lacks something.
 """
 
 REFUSING = (
-    *(
-        "check broken.py",
-        "probe ./broken.py",
-        "tune ./broken.py --param enough=0,1 --against uniform",
-    ),
-    "analyse run --by ./broken.py",
+    *("check broken.py", "probe ./broken.py", "analyse run --by ./broken.py"),
+    "tune ./broken.py --param enough=0,1 --against uniform",
 )
 """What commands that take long do at once: they start a bot, and say why that fails."""
 
@@ -387,11 +361,6 @@ def helps() -> list[str]:
     return ["", *(f"{words} --help" for words in ("", *COMMANDS, *below))]
 
 
-def asked_by(extra: str) -> set[str]:
-    """Return the names of the libraries that an extra asks for."""
-    return {Requirement(one).name for one in PROJECT["optional-dependencies"][extra]}
-
-
 def use(
     environment: Path, duel: Path, folder: Path, commands: Sequence[str], names: str = NAMES
 ) -> None:
@@ -428,7 +397,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def lacking(extra: str, folder: Path) -> Path:
     """Return an environment that has all but the libraries of an extra."""
-    gone = [one for name in asked_by(extra) for one in metadata.distributions(name=name)]
+    names = {Requirement(one).name for one in PROJECT["optional-dependencies"][extra]}
+    gone = [one for name in names for one in metadata.distributions(name=name)]
     here = wheel.packages(Path(sys.prefix))
     wheel.borrow(folder, {*here.iterdir()} - wheel.find_paths(gone))
     return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -185,15 +184,10 @@ class Commit(NamedTuple):
     tags: tuple[str, ...]
 
 
-def read_commit(repository: Path = ROOT) -> Commit:
-    """Return the commit of a working folder."""
-    sha, time = _git(repository, "show", "--no-patch", "--format=%H %ct", "HEAD").split()
-    return Commit(sha, time, tuple(_git(repository, "tag", "--points-at", "HEAD").split()))
-
-
-def count_changes(repository: Path = ROOT) -> int:
-    """Return how many files of a working folder differ from its commit, or are new."""
-    return len(_git(repository, "status", "--porcelain").splitlines())
+def read_commit() -> Commit:
+    """Return the commit of the working folder."""
+    sha, time = git("show", "--no-patch", "--format=%H %ct", "HEAD").split()
+    return Commit(sha, time, tuple(git("tag", "--points-at", "HEAD").split()))
 
 
 def build_clone(
@@ -229,22 +223,16 @@ def build_twice(folder: Path, commit: Commit, *options: str) -> tuple[Path, Path
             zone="Asia/Kathmandu",
         )
         pairs = zip(first, second, strict=True)
-        different = [one.name for one, other in pairs if is_different(one, other)]
-    assert not different, (
-        f"two clones of {commit.sha[:12]} give other bytes: {', '.join(different)}"
-    )
+        different = [
+            one.name
+            for one, other in pairs
+            if (one.name, one.read_bytes()) != (other.name, other.read_bytes())
+        ]
+    names = ", ".join(different)
+    assert not different, f"two clones of {commit.sha[:12]} give other bytes: {names}"
     return first
 
 
-def is_different(one: Path, other: Path) -> bool:
-    """Return whether two files have different names or bytes."""
-    return (one.name, one.read_bytes()) != (other.name, other.read_bytes())
-
-
-def digest(path: Path) -> str:
-    """Return the sha256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _git(folder: Path, *words: str) -> str:
-    return run(["git", "-C", folder, *words], folder)
+def git(*words: str) -> str:
+    """Return what git says of the working folder."""
+    return run(["git", *words], ROOT)

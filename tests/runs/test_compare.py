@@ -12,11 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from arena.differences.comparison import (
-    SprtResult,
-    comparison_command,
-    judge_compared,
-)
+from arena.differences.comparison import SprtResult, comparison_command, judge_compared
 from arena.differences.paired import PairedGame, PairedGames, _list_decided
 from arena.entries.resolve import resolve
 from arena.entries.spec import LANES
@@ -35,18 +31,16 @@ from arena.statistics.sequential_test import (
     share_of,
 )
 from arena.store.columns import Columns
-from arena.store.folder import RunFolder, locate
+from arena.store.folder import RunFolder
 from arena.store.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
-from tests.kit import Stops
+from tests.kit import Stops, same_files
 from tests.rogues import write
 from tests.tiers import few
-
-FILES = ("comparison.json", "differences.csv", "decided.csv", "games.csv", "standings.csv")
 
 
 def comparison_of(new: str, old: str, *against: str, most: int = 64) -> Tournament:
@@ -60,11 +54,6 @@ def play(tournament: Tournament, folder: Path, workers: int = 4) -> SprtResult:
     outcome = run(tournament, LocalExecutor(workers), RunFolder(folder), QUIET)
     assert outcome.comparison is not None
     return outcome.comparison
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    places = {name: locate(folder, name) for name in FILES}
-    return {name: place.read_bytes() for name, place in places.items() if place.exists()}
 
 
 def numbers(document: Any) -> list[float]:
@@ -85,11 +74,12 @@ def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         run(tournament, Stops(1, LocalExecutor(1)), stopped, QUIET)
     assert play(tournament, stopped.path, workers=5).document() == found.document()
-    assert files(stopped.path) == files(tmp_path / "one")
-    assert len(files(stopped.path)) == 5
-    verified = list(verify(stopped.path, 0, LocalExecutor(1)))
-    assert verified[0] == f"games: {found.games} replayed"
-    assert verified[1].startswith("files: ")
+    files = same_files(stopped.path)
+    assert files == same_files(tmp_path / "one")
+    assert {"comparison.json", "differences.csv", "decided.csv", "games.csv"} < files.keys()
+    games, compared, *_ = verify(stopped.path, 0, LocalExecutor(1))
+    assert games == f"games: {found.games} replayed"
+    assert compared.startswith("files: ")
 
 
 @pytest.mark.slow
@@ -97,8 +87,8 @@ def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
     """Counted again from games.csv; the ratio is that of these counts."""
     found = play(comparison_of("greedy", "new=greedy(patience=2.5)"), tmp_path)
     games = pd.read_csv(tmp_path / "games.csv", keep_default_na=False)
-    score = games["winner"].map({"greedy": 1.0, "new": 0.0, "": 0.5})
-    scores = score.groupby(games["pair"]).sum().value_counts()
+    points = games["winner"].map({"greedy": 1.0, "new": 0.0, "": 0.5})
+    scores = points.groupby(games["pair"]).sum().value_counts()
     counts = [int(scores.get(value, 0)) for value in PAIR_SCORES]
     document = json.loads((tmp_path / "details" / "comparison.json").read_text())
     assert document["counts"] == counts
@@ -157,21 +147,17 @@ def test_an_unchanged_version_has_the_same_games(tmp_path: Path) -> None:
     assert found.elo.low < 0 < found.elo.high
 
 
-@pytest.mark.parametrize(
-    ("failing", "against", "verdict"),
-    few(
-        [
-            ("new", False, "not better"),
-            ("both", False, "not better"),  # the new one begins, and is out first
-            ("opponent", True, "undecided"),
-            ("old", False, "better"),
-            ("new", True, "not better"),
-            ("both", True, "undecided"),
-        ],
-        *(0, 2),
-        unpack=True,
-    ),
-)
+FAILING = [
+    ("new", False, "not better"),
+    ("both", False, "not better"),  # the new one begins, and is out first
+    ("opponent", True, "undecided"),
+    ("old", False, "better"),
+    ("new", True, "not better"),
+    ("both", True, "undecided"),
+]
+
+
+@pytest.mark.parametrize(("failing", "against", "verdict"), few(FAILING, 0, 2, unpack=True))
 def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     failing: str, against: bool, verdict: str, tmp_path: Path
 ) -> None:
@@ -195,9 +181,8 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "details" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
-    verified = list(verify(tmp_path / "out", 0, LocalExecutor(1)))
-    assert verified[0].endswith("replayed")
-    assert verified[1].startswith("files: ")
+    lines = list(verify(tmp_path / "out", 0, LocalExecutor(1)))
+    assert [line.split()[0] for line in lines[:2]] == ["games:", "files:"]
 
 
 @pytest.mark.slow
@@ -222,17 +207,17 @@ def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     assert found.games == 128 + (kinds != "max_faults").sum()
 
 
-def command_of(*lanes: str | None, **changes: Any) -> str:
+def command_of(*lanes: str | None) -> str:
     """Return the command of a comparison of three bots in these lanes, without the numbers."""
     specs = ("new=greedy", "bots.greedy", str(ROOT / "docs" / "examples" / "greedy_plus"))
     bots = [resolve(spec, lane=lane) for spec, lane in zip(specs, lanes, strict=True)]
     stop = make_sprt(0, 30, 0.05, 0.05, 64)
-    plain = Tournament("compare", 3, 1, bots, STANDARD, panel=1, **changes)
+    plain = Tournament("compare", 3, 1, bots, STANDARD, panel=1)
     command = comparison_command(as_comparison(plain, stop), stop)
     words = shlex.split(command)
-    again = [words[2], words[3], words[words.index("--against") + 1]] if words else []
+    again = [words[2], words[3], words[words.index("--against") + 1]]
     lane = words[words.index("--lane") + 1] if "--lane" in words else None
-    assert not words or [resolve(spec, lane=lane).lane for spec in again] == [b.lane for b in bots]
+    assert [resolve(spec, lane=lane).lane for spec in again] == [bot.lane for bot in bots]
     return command
 
 
@@ -245,11 +230,7 @@ def test_the_command_has_the_lane_that_was_asked_for() -> None:
         assert command_of(lane, lane, lane).endswith(f" --seed 3 --lane {lane}")
 
 
-AHEAD, EVEN, BEHIND = (
-    Estimate(62.0, 34.0, 91.0),
-    Estimate(9.0, -2.0, 20.0),
-    Estimate(-9.0, -20.0, 2.0),
-)
+AHEAD, EVEN, BEHIND = Estimate(62, 34, 91), Estimate(9, -2, 20), Estimate(-9, -20, 2)
 
 
 @pytest.mark.parametrize(
@@ -282,10 +263,9 @@ def test_the_sentence_says_the_word_of_the_verdicts(
 
 def test_no_number_is_minus_zero() -> None:
     """Neither in JSON nor in what is printed, whatever it was rounded from."""
-    columns = dict.fromkeys(
-        ("difference", "low", "high", "elo", "elo_low", "elo_high", "error"), -0.0002
-    )
-    row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
+    names = ("difference", "low", "high", "elo", "elo_low", "elo_high", "error")
+    row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5}
+    row |= dict.fromkeys(names, -0.0002)
     twins = PairedGames(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
     ends = Bounds(-2.9, 2.9)
     evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
@@ -310,17 +290,13 @@ def test_no_number_is_minus_zero() -> None:
     [
         ((10, 0, 0.05, 0.05, 9), "elo1: 0 is not above elo0, which is 10"),
         ((0, 0, 0.05, 0.05, 9), "elo1: 0 is not above elo0, which is 0"),
-        ((0, math.nan, 0.05, 0.05, 9), "elo1: nan is not a number from -1,000 to 1,000"),
         ((0, 5000, 0.05, 0.05, 9), "elo1: 5000 is not a number from -1,000 to 1,000"),
         (("0", 10, 0.05, 0.05, 9), "elo0: '0' is not a number from -1,000 to 1,000"),
         ((0, 10, 0.5, 0.05, 9), "alpha: 0.5 is not a number above 0 and below 0.5"),
         ((0, 10, 0.05, 0.0, 9), "beta: 0.0 is not a number above 0 and below 0.5"),
         ((0, 10**400, 0.05, 0.05, 9), "elo1: 10+\\.\\.\\. is not a number from -1,000 to 1,000"),
         ((0, 10, 0.05, 0.05, 0), "max_pairs: 0 is not a whole number from 1 to 1,000,000,000"),
-        (
-            (0, 10, 0.05, 0.05, True),
-            "max_pairs: True is not a whole number from 1 to 1,000,000,000",
-        ),
+        ((0, 10, 0.05, 0.05, True), "max_pairs: True is not a whole number from 1 to 1,.*"),
     ],
 )
 def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: str) -> None:

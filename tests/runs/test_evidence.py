@@ -29,7 +29,7 @@ from engine import STANDARD
 from engine.strategy import Spent
 from tests import markdown
 from tests.conftest import Arena
-from tests.rogues import FOLDER
+from tests.rogues import FOLDER, write
 
 PROGRAM = """
 import json, sys
@@ -47,9 +47,8 @@ for line in sys.stdin:
 @pytest.mark.slow
 def test_a_program_that_holds_many_games_shows_the_output_of_one(tmp_path: Path) -> None:
     """It is the same however many games the program held as it failed."""
-    path = tmp_path / "holds.py"
-    path.write_text(PROGRAM)
-    words = shlex.join([sys.executable, str(path)])
+    (tmp_path / "holds.py").write_text(PROGRAM)
+    words = shlex.join([sys.executable, str(tmp_path / "holds.py")])
     bots = [resolve("uniform"), resolve(f"cmd:{words}", label="program")]
     tournament = Tournament("cup", 3, 4, bots, STANDARD)
     results = []
@@ -94,18 +93,6 @@ def test_one_fault_of_this_kind_is_enough_to_be_out() -> None:
     assert find_out(AB, [Faults(0, 1, "timeout", 1)], max_faults=10) == set()
 
 
-RAISES = """
-class Bot:
-    def __init__(self, setup):
-        pass
-
-    def choose(self, view):
-        return {}[view.seat]
-
-bot = Bot
-"""
-
-
 def lines_about_mine(text: str) -> list[str]:
     """Return the lines about the bot `mine`; a slow machine also prints lines of progress."""
     return [line for line in text.splitlines() if "mine" in line]
@@ -114,12 +101,12 @@ def lines_about_mine(text: str) -> list[str]:
 @pytest.mark.slow
 def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> None:
     """Its message, the line of its code, and a command that plays the game again."""
-    (tmp_path / "mine.py").write_text(RAISES)
+    write(tmp_path, "mine", "return {}[view.seat]")
     done = arena("play", "./mine.py", "uniform", "--pairs", "6", "--workers", "1")
     assert done.returncode == 0
     first, place, again, out = lines_about_mine(done.stderr)
     assert first == "mine forfeits a game (exception, ply 0): KeyError: 0"
-    assert place == '  File "mine.py", line 7, in choose: return {}[view.seat]'
+    assert place == '  File "mine.py", line 6, in choose: return {}[view.seat]'
     assert out == "mine is out after 10 exceptions: its remaining games are forfeits"
     command = shlex.split(again.partition("to see it again: ")[2])
     assert command[:2] == ["arena", "game"]
@@ -144,9 +131,8 @@ def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_fault_is_told_before_the_rest_of_its_chunk_is_played(tmp_path: Path) -> None:
     """So an endless loop is told after one decision, and the first fault only."""
-    loops = tmp_path / "loops.py"
     late = "return view.legal[0] if len(view.history) < 2 else any(iter(int, 1))"
-    loops.write_text(RAISES.replace("return {}[view.seat]", late))
+    loops = write(tmp_path, "loops", late)
     bots = [resolve("uniform"), resolve(str(loops), lane="process")]
     limits = Limits(decision=0.2, backstop=1.0)
     tournament = Tournament("told", 3, 3, bots, STANDARD, limits)
@@ -208,9 +194,8 @@ def test_every_command_of_faults_csv_shows_its_fault_again(tmp_path: Path) -> No
     (here / "word.txt").write_text("a word")
     (here / "no answer.sh").write_text("read x; echo nonsense\n")
     (here / "program" / "bot.toml").write_text('run = ["sh", "x.sh"]\nlabel = "A program"\n')
-    (here / "program" / "x.sh").write_text(
-        'read x; echo \'{"id":0,"ready":true}\'; read x; echo y\n'
-    )
+    answer = """read x; echo '{"id":0,"ready":true}'; read x; echo y\n"""
+    (here / "program" / "x.sh").write_text(answer)
     deal = "3C4287zxy76yx7y768658668x257385567yC78822Cz58"
     (here / "deals.txt").write_text(f"{deal}\n{deal[::-1]}\n")
     (here / "cup.yaml").write_text(CUP)
@@ -233,10 +218,6 @@ def test_what_a_busy_machine_explains_is_not_idle_and_sleep_spends_the_budget() 
     for wall, left in ((1.1, 0.5), (0.1, 0.5), (0.9, -0.3)):
         budget.spend(Spent(wall=wall, cpu=0.0))
         assert budget.left == pytest.approx(left)
-    for limits, seconds in (
-        (Limits(), 60),
-        (Limits(decision=0.2), 10),
-        (Limits(decision=3), 30),
-        (Limits(decision=0.2, idle=3600), 3600),
-    ):
-        assert limits.budget().seconds == limits.budget().left == seconds
+    for decision, idle, seconds in ((10, None, 60), (0.2, None, 10), (3, None, 30), (0.2, 9, 9)):
+        budget = Limits(decision=decision, idle=idle).budget()
+        assert budget.seconds == budget.left == seconds

@@ -7,15 +7,14 @@ import io
 import json
 import logging
 import os
+import re
+import select
 import struct
 import sys
 import termios
-import threading
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
-from unicodedata import east_asian_width
 
 import pytest
 
@@ -46,73 +45,104 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_bar, "STATUS_EVERY", 0.0)
 
 
-@pytest.fixture
-def log() -> Iterator[logging.StreamHandler[io.StringIO]]:
-    """Return the handler that shows the log on standard error."""
-    handler = logging.StreamHandler(io.StringIO())
-    yield handler
-    handler.close()
+UP = "\x1b[A"
 
 
-def say(handler: logging.StreamHandler[io.StringIO], text: str) -> None:
-    handler.handle(logging.LogRecord("arena", logging.WARNING, "", 0, text, None, None))
+class Screen:
+    """Shows what is written to a terminal of 80 columns; it knows the sequence for up."""
+
+    def __init__(self, place: int) -> None:
+        self.place, self.written = place, b""
+
+    def text(self) -> list[str]:
+        """Return the lines from the first to the last that is not empty."""
+        with suppress(OSError):  # the other end is closed
+            while select.select([self.place], [], [], 0)[0]:
+                self.written += os.read(self.place, 4096)
+        lines, line, column = [""], 0, 0
+        for char in re.findall(r"\x1b\[A|.", self.written.decode(errors="ignore"), re.DOTALL):
+            if char == UP:
+                line -= 1
+            elif char == "\r":
+                column = 0
+            elif char == "\n":
+                line += 1
+                lines += [""] * (line == len(lines))
+            else:
+                assert char >= " ", f"not known to this screen: {char!a}"
+                assert column < 80
+                lines[line] = lines[line][:column].ljust(column) + char + lines[line][column + 1 :]
+                column += 1
+        return "\n".join(map(str.rstrip, lines)).rstrip().split("\n")
+
+
+@contextmanager
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    """Make standard error a terminal, and yield its screen."""
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    monkeypatch.setenv("TERM", "xterm")
+    with open(slave, "w", encoding="utf-8", buffering=1) as writer, monkeypatch.context() as patch:
+        patch.setattr("sys.stderr", writer)
+        yield Screen(master)
+    os.close(master)
 
 
 def test_on_a_terminal_there_is_one_line_and_nothing_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The bar counts the games from before; what was there before stays."""
-    with terminal(monkeypatch, 24, 80) as screen:
+    with terminal(monkeypatch) as screen:
         print("before", file=sys.stderr)
         with show_progress(1000, 100) as progressed:
             until(lambda: "100/1000" in screen.text()[-1])
             until(lambda: progressed.add(100) or "games/s" in screen.text()[-1])
             assert len(screen.text()) == 2
-            assert len(screen.text()[-1]) <= 80
-    assert screen.text() == ["before"]
+        assert screen.text() == ["before"]
 
 
-def test_a_run_of_unknown_length_has_its_state_in_the_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_of_unknown_length_has_its_state_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """After Ctrl-C it stays, and what is said then stands below it."""
+    with terminal(monkeypatch) as screen:
 
-    def interrupted() -> None:
-        with show_progress(1000, 0, lambda: "16 pairs", at_most=True) as progressed:
-            progressed.add(300)
-            raise KeyboardInterrupt
+        def interrupt() -> None:
+            with show_progress(1000, 0, lambda: "16 pairs", at_most=True) as progressed:
+                progressed.add(300)
+                raise KeyboardInterrupt
 
-    with terminal(monkeypatch, 24, 80) as screen:
         with pytest.raises(KeyboardInterrupt):
-            interrupted()
+            interrupt()
         print("interrupted", file=sys.stderr)
-    bar, last = screen.text()
-    assert bar.startswith("300 of at most 1,000 games, ")
-    assert bar.endswith("; 16 pairs")
-    assert last == "interrupted"
+        bar, last = screen.text()
+        assert bar.startswith("300 of at most 1,000 games, ")
+        assert bar.endswith("; 16 pairs")
+        assert last == "interrupted"
 
 
-def test_the_log_is_shown_above_the_bar(
-    monkeypatch: pytest.MonkeyPatch, log: logging.StreamHandler[io.StringIO]
-) -> None:
+def test_the_log_is_shown_above_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its lines stay when the bar is gone, and later ones go to the stream from before."""
-    with terminal(monkeypatch, 24, 80) as screen:
+    with terminal(monkeypatch) as screen:
+        log = logging.StreamHandler(io.StringIO())
+
+        def say(text: str) -> None:
+            log.handle(logging.LogRecord("arena", logging.WARNING, "", 0, text, None, None))
+
         with show_progress(1000, 0, lambda: "a state", log):
-            say(log, "x is out after 10 faults")
+            say("x is out after 10 faults")
             until(lambda: screen.text()[:1] == ["x is out after 10 faults"])
             until(lambda: "0/1000" in "".join(screen.text()[1:]))
-        say(log, "later")
-    assert screen.text() == ["x is out after 10 faults"]
-    assert log.stream.getvalue() == "later\n"
+        say("later")
+        assert screen.text() == ["x is out after 10 faults"]
+        assert log.stream.getvalue() == "later\n"
 
 
 def test_a_dumb_terminal_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be a line more each time."""
-    with terminal(monkeypatch, 24, 80) as screen:
+    with terminal(monkeypatch) as screen:
         monkeypatch.setenv("TERM", "dumb")
         with show_progress(1000, 0) as progressed:
             progressed.add(100)
-    assert not any(screen.text())
+        assert not any(screen.text())
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,87 +189,6 @@ def test_a_terminal_that_is_held_up_holds_up_no_run(monkeypatch: pytest.MonkeyPa
     os.close(reader)
 
 
-UP = "\x1b[A"
-
-
-class Screen:
-    """Lines of characters and a cursor; it scrolls, wraps and knows the sequence for up."""
-
-    def __init__(self, lines: int, columns: int) -> None:
-        self.columns = columns
-        self.cells = [[" "] * columns for _ in range(lines)]
-        self.line = self.column = 0
-        self.sequence = ""
-        self.lock = threading.Lock()
-
-    def text(self) -> list[str]:
-        """Return the lines from the first to the last that is not empty."""
-        with self.lock:
-            text = "\n".join("".join(line).rstrip() for line in self.cells)
-        return text.rstrip().split("\n")
-
-    def write(self, char: str) -> None:
-        """Show a character, or take note of a part of a sequence."""
-        with self.lock:
-            self.sequence += char
-            if self.sequence == UP:
-                self.line = max(0, self.line - 1)
-            elif UP.startswith(self.sequence):
-                return
-            else:
-                assert len(self.sequence) == 1, f"not known to this screen: {self.sequence!a}"
-                self._show(self.sequence)
-            self.sequence = ""
-
-    def _show(self, char: str) -> None:
-        if char == "\r":
-            self.column = 0
-        elif char == "\n":
-            self._down()
-        else:
-            assert char >= " ", f"not known to this screen: {char!a}"
-            width = 2 if east_asian_width(char) in "WF" else 1
-            if self.column + width > self.columns:
-                self.column = 0
-                self._down()
-            self.cells[self.line][self.column : self.column + width] = [char, ""][:width]
-            self.column += width
-
-    def _down(self) -> None:
-        self.line += 1
-        if self.line == len(self.cells):
-            self.cells = [*self.cells[1:], [" "] * self.columns]
-            self.line -= 1
-
-
-@contextmanager
-def terminal(monkeypatch: pytest.MonkeyPatch, lines: int, columns: int) -> Iterator[Screen]:
-    """Make standard error a terminal, and yield its screen; at the end all has been read."""
-    master, slave = os.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    screen = Screen(lines, columns)
-    monkeypatch.setenv("TERM", "xterm")
-
-    def read(reader: TextIO) -> None:
-        try:
-            while char := reader.read(1):
-                screen.write(char)
-        except OSError:  # the other end is closed
-            pass
-
-    with (
-        open(master, encoding="utf-8", newline="") as reader,
-        open(slave, "w", encoding="utf-8", buffering=1) as writer,
-    ):
-        reading = threading.Thread(target=read, args=(reader,))
-        reading.start()
-        with monkeypatch.context() as patch:
-            patch.setattr("sys.stderr", writer)
-            yield screen
-        writer.close()
-        reading.join()
-
-
 SEEN: list[tuple[int, dict[int, Counts], list[str]]] = []
 
 
@@ -279,15 +228,13 @@ def cup(monkeypatch: pytest.MonkeyPatch) -> Tournament:
     return Tournament("cup", 5, 2, bots, STANDARD, stop=Until("resolved", 8))
 
 
-def files(folder: Path, *unlike: str) -> dict[str, bytes]:
-    paths = [path for path in folder.rglob("*.csv") if path.stem not in ("timings", *unlike)]
-    return {path.name: path.read_bytes() for path in paths}
-
-
 @pytest.mark.slow
 def test_rounds_are_decided_from_all_games_before_them(cup: Tournament, tmp_path: Path) -> None:
-    """The counts at each barrier are those of the whole rounds before it."""
-    outcome = run(cup, LocalExecutor(2), RunFolder(tmp_path), QUIET)
+    """The counts at each barrier are those of the whole rounds before it.
+
+    So the bytes are the same for any workers, also of a run that was stopped after each chunk.
+    """
+    outcome = run(cup, LocalExecutor(2), RunFolder(tmp_path / "whole"), QUIET)
     assert [number for number, *_ in SEEN] == [0, 1, 2, 3]
     assert [sum(map(sum, counts.values())) for _, counts, _ in SEEN] == [0, 6, 9, 12]
     assert outcome.progress.counts == SEEN[-1][1]
@@ -295,25 +242,16 @@ def test_rounds_are_decided_from_all_games_before_them(cup: Tournament, tmp_path
     lengths = {n: sum(c) for n, c in outcome.progress.counts.items()}
     assert outcome.progress.lengths == lengths
     assert max(lengths.values()) > min(lengths.values()) == 2
-
-
-@pytest.mark.slow
-def test_the_same_bytes_for_any_workers_and_after_any_stop(cup: Tournament, tmp_path: Path) -> None:
-    """Stopped after each number of chunks, and gone on with."""
-    run(cup, LocalExecutor(2), RunFolder(tmp_path / "whole"), QUIET)
-    whole = files(tmp_path / "whole")
     folder = RunFolder(tmp_path / "stopped")
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
             run(cup, Stops(1, LocalExecutor(1)), folder, QUIET)
-    outcome = run(cup, LocalExecutor(3), folder, QUIET)
-    assert outcome.kept > 0
-    assert files(folder.path) == whole
+    assert run(cup, LocalExecutor(3), folder, QUIET).kept > 0
+    assert same_files(folder.path) == same_files(tmp_path / "whole")
     again = run(cup, LocalExecutor(1), folder, QUIET)
     assert (again.played, again.kept) == (0, 24)
     verified = list(verify(folder.path, 2, LocalExecutor(1)))
-    assert verified[0] == "games: 24 replayed"
-    assert verified[1].startswith("files: ")
+    assert [line.split()[0] for line in verified[:2]] == ["games:", "files:"]
 
 
 @pytest.mark.slow
@@ -363,16 +301,13 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "60")
     assert "resolved after " in done.stdout
     assert "every two neighbours are told apart" in done.stdout
-    words = ["denier", "twin=denier"]
-    (tmp_path / "even.yaml").write_text(json.dumps({"bots": words, "pairs": 5}))
-    done = arena("run", "even.yaml", "--until", "resolved", "--max-pairs", "9")
-    lines = [line for line in done.stdout.splitlines() if "apart: " in line or "at most" in line]
-    said = "not resolved after 5 pairs, ended early, as 9 in a pairing would hardly tell more:"
-    assert said in done.stdout
-    assert lines[0].lstrip().startswith(("denier and twin are not told apart: ", "twin and denier"))
-    document = json.loads(
-        arena("run", "even.yaml", "--until", "9", "--max-pairs", "5", "--json").stdout
-    )
+    (tmp_path / "even.yaml").write_text("bots: [denier, twin=denier]\npairs: 5\n")
+    said = arena("run", "even.yaml", "--until", "resolved", "--max-pairs", "9").stdout
+    early = "not resolved after 5 pairs, ended early, as 9 in a pairing would hardly tell more:"
+    assert early in said
+    assert re.search("(denier and twin|twin and denier) are not told apart: ", said)
+    words = ("run", "even.yaml", "--until", "9", "--max-pairs", "5", "--json")
+    document = json.loads(arena(*words).stdout)
     assert [one["bot"] for one in document["unresolved"]] == ["denier", "twin"]
     assert all(one["further_pairs"] > 0 for one in document["unresolved"])
     table = library.open(tmp_path / "results" / "even").unresolved
@@ -385,7 +320,6 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     ("keys", "message"),
     [
         ("until: soon", f"line 4: until: 'soon' is not one of {WORDS}, a number of Elo points"),
-        ("until: 0", "line 4: until: expected `float` >= 1.0"),
         ("until: .nan", "line 4: until: expected `float` >= 1.0"),
         ("until: .inf", "line 4: until: expected `float` <= 1000.0"),
         ("max_pairs: 10", "max_pairs: only with until"),
@@ -404,19 +338,16 @@ def test_bad_keys_are_refused_in_one_line(
 ) -> None:
     """With the file and the key, and exit status 2."""
     (tmp_path / "cup.yaml").write_text(f"{BOTS}pairs: 4\n{keys}\n")
-    done = arena("run", "cup.yaml")
-    assert refused(done).startswith(f"cup.yaml: {message}")
+    assert refused(arena("run", "cup.yaml")).startswith(f"cup.yaml: {message}")
 
 
-@pytest.mark.parametrize("words", [("--until", "soon"), ("--until", "nan"), ("--until", "0.5")])
-def test_a_bad_target_is_refused(arena: Arena, tmp_path: Path, words: tuple[str, str]) -> None:
+@pytest.mark.parametrize("target", ["soon", "nan", "0.5"])
+def test_a_bad_target_is_refused(arena: Arena, target: str) -> None:
     """On the command line and in the library."""
-    (tmp_path / "cup.yaml").write_text(f"{BOTS}pairs: 4\n")
-    done = arena("run", "cup.yaml", *words)
-    assert done.returncode == 2
-    assert "nor a number of Elo points from 1 to 1,000" in done.stderr
+    said = refused(arena("run", "quickstart", "--until", target))
+    assert "nor a number of Elo points from 1 to 1,000" in said
     with pytest.raises(InputError, match=r"^until: "):
-        library.run(["greedy", "uniform"], pairs=1, until=words[1], progress=False)
+        library.run(["greedy", "uniform"], pairs=1, until=target, progress=False)
 
 
 @pytest.mark.slow
@@ -425,7 +356,6 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     text = "bots: [greedy, uniform, denier]\npairs: 2\nformat: swiss\nrounds: 1\n"
     (tmp_path / "cup.yaml").write_text(text)
     document = json.loads(arena("run", "cup.yaml", "--json").stdout)
-    played = {row["bot"] for row in document["standings"]}
-    (idle,) = {"greedy", "uniform", "denier"} - played
-    wanted = f"not in the tables, because they have played no game: {idle}"
-    assert document["warnings"] == [wanted]
+    (idle,) = {"greedy", "uniform", "denier"} - {row["bot"] for row in document["standings"]}
+    said = f"not in the tables, because they have played no game: {idle}"
+    assert document["warnings"] == [said]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
-import re
 import shutil
 import signal
 import sqlite3
@@ -15,7 +13,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -26,13 +23,13 @@ from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
-from arena.store.folder import RunFolder, locate
+from arena.store.folder import RunFolder
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena, run_command, run_here, start_command
 from tests.console import Console
-from tests.kit import HERE, Stops, count_games, csv_rows
+from tests.kit import HERE, Stops, assert_none_is_left, count_games, csv_rows, refused, same_files
 from tests.rogues import write
 from tests.runs.test_rogues import NO_JAIL
 from tests.tiers import few
@@ -40,7 +37,6 @@ from tests.waiting import PATIENCE, until
 
 CUP = "pairs: 200\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
 MINE = "from bots.majority import bot\n"
-FILES = ("games", "standings", "head_to_head", "win_types", "faults", "verdicts")
 
 
 @pytest.fixture
@@ -68,26 +64,6 @@ def played(finished: Path, tmp_path: Path) -> Path:
     return tmp_path / "results" / "cup"
 
 
-def digests(folder: Path) -> dict[str, str]:
-    """Return the hashes of the files that are the same in every run."""
-    names = ["manifest.json", *(f"{name}.csv" for name in FILES)]
-    return {name: hashlib.sha256(locate(folder, name).read_bytes()).hexdigest() for name in names}
-
-
-def games_in(folder: Path) -> list[tuple[object, ...]]:
-    """Return the games of a store, also of one that was killed."""
-    if not (folder / "run.sqlite").exists():
-        return []
-    with sqlite3.connect(folder / "run.sqlite") as database:
-        if not database.execute("SELECT * FROM sqlite_master").fetchall():
-            return []  # killed before its tables were made
-        return database.execute("SELECT * FROM games").fetchall()
-
-
-def started(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return start_command(folder, "run", "cup.yaml", *words)
-
-
 def workers_of(run: subprocess.Popen[str]) -> list[psutil.Process]:
     """Return the run's worker processes, without their bots."""
     with suppress(psutil.Error):
@@ -99,27 +75,9 @@ def workers_of(run: subprocess.Popen[str]) -> list[psutil.Process]:
     return []
 
 
-def has_kept_more(folder: Path, games: int, run: subprocess.Popen[str]) -> bool:
-    """Return whether a run has stored more than this many games, or has ended."""
-    return len(games_in(folder)) > games or run.poll() is not None
-
-
 def runs_in(place: Path) -> list[Path]:
     """Return the folders of runs in a folder for temporary files."""
     return [*place.glob("noir-arena-*/run-*")]
-
-
-def left_over(folder: Path) -> list[psutil.Process]:
-    """Return the processes of the runs in this folder, and of their bots."""
-    processes = []
-    for process in psutil.process_iter():
-        try:
-            here = process.environ().get("PYTEST_CUP") == str(folder)
-        except (psutil.Error, OSError):
-            continue
-        if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
-            processes.append(process)
-    return processes
 
 
 @pytest.mark.parametrize(("kills", "pairs"), few([(2, 16), (5, 200)], 0, 1, unpack=True))
@@ -131,68 +89,49 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     Half of the kills are while it starts, the others after it has stored games.
     """
     folder = cup.parent.parent
-    words = ("--workers", "2", "--pairs", str(pairs))
-    assert arena("run", "cup.yaml", *words, "--out", "unbroken").returncode == 0
-    monkeypatch.setenv("PYTEST_CUP", str(folder))  # only now: this process has a fork server
-    monkeypatch.setenv("TMPDIR", str(folder))
+    words = ("run", "cup.yaml", "--workers", "2", "--pairs", str(pairs))
+    assert arena(*words, "--out", "unbroken").returncode == 0
+    monkeypatch.setenv("TMPDIR", str(folder))  # only now: this process has a fork server
     rng = Random(7)
     kept = 0
     for number in range(kills):  # `make study` kills 500 times
-        run = started(folder, *words)
+        run = start_command(folder, *words)
         if number % 2:
-            until(partial(has_kept_more, cup, kept, run))
+            until(lambda run=run, kept=kept: count_games(cup) > kept or run.poll() is not None)
         time.sleep(rng.uniform(0.0, 0.3))
         run.kill()
         run.communicate()
-        now = len(games_in(cup))
-        assert now >= kept
-        kept = now
+        before, kept = kept, count_games(cup)
+        assert kept >= before
     assert kept > 0
-    done = run_command(folder, "run", "cup.yaml", *words)
-    assert done.returncode == 0, done.stderr
-    assert counted(done.stdout) == (6 * pairs - kept, kept)
-    assert digests(cup) == digests(folder / "unbroken")
-    until(lambda: left_over(folder) == [])
+    done = run_command(folder, *words, "--json")
+    document = json.loads(done.stdout)
+    assert (document["played"], document["kept"]) == (6 * pairs - kept, kept)
+    assert same_files(cup) == same_files(folder / "unbroken")
+    assert_none_is_left(str(folder))
     assert runs_in(folder) == []  # the last run removes the others' folders
-
-
-def counted(output: str) -> tuple[int, int]:
-    """Return how many games a run says that it has played, and kept from before."""
-    if all_before := re.search(r"all ([\d,]+) games were played before", output):
-        return 0, int(all_before[1].replace(",", ""))
-    counts = re.search(r"([\d,]+) games in .* games/s(?:, ([\d,]+) kept)?", output)
-    assert counts is not None
-    played, before = (int((text or "0").replace(",", "")) for text in counts.groups())
-    return played, before
-
-
-def write_waiting(folder: Path) -> Path:
-    """Let the cup's own bot wait for a file, and return the file's place.
-
-    The bot writes another file, with the suffix .asked, when it begins to wait.
-    """
-    gate = folder / "gate"
-    body = (
-        "import os, time\n"
-        f"open({str(gate)!r} + '.asked', 'w').close()\n"
-        f"while not os.path.exists({str(gate)!r}): time.sleep(0.02)\n"
-        "return view.legal[0]"
-    )
-    write(folder, "mine", body)
-    (folder / "cup.yaml").write_text(CUP + "limits: {decision: 600}\n")
-    return gate
 
 
 @pytest.mark.slow
 def test_ctrl_c_keeps_the_finished_games(arena: Arena, cup: Path) -> None:
-    """The status is 130, and the next run resumes.
+    """The status is 130, and the next run resumes; until then another one there is refused.
 
-    Four workers wait with the cup's own bot, and the fifth plays the other two.
+    Four workers wait with the cup's own bot for a file, and the fifth plays the other two.
     """
-    folder = cup.parent.parent
-    gate = write_waiting(folder)
-    run = started(folder, "--pairs", "5", "--workers", "5")
-    until(lambda: games_in(cup))
+    folder, asked, gate = cup.parents[1], cup.parents[1] / "asked", cup.parents[1] / "gate"
+    body = f"""\
+        import os, time
+        open({str(asked)!r}, "w").close()
+        while not os.path.exists({str(gate)!r}): time.sleep(0.02)
+        return view.legal[0]"""
+    write(folder, "mine", body)
+    (folder / "cup.yaml").write_text(f"{CUP}limits: {{decision: 600}}\n")
+    run = start_command(folder, "run", "cup.yaml", "--pairs", "5", "--workers", "5")
+    until(lambda: asked.exists() and count_games(cup))
+    for words in ((), ("--fresh",)):
+        second = arena("run", "cup.yaml", *words)
+        assert second.returncode == 2
+        assert second.stderr.endswith("error: results/cup: another run is writing there\n")
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=PATIENCE)
     assert run.returncode == 130
@@ -202,79 +141,40 @@ def test_ctrl_c_keeps_the_finished_games(arena: Arena, cup: Path) -> None:
 
 
 def test_a_finished_run_is_not_played_again(arena: Arena, played: Path) -> None:
-    """Its files are written again from the store, and the timings stay."""
-    before = digests(played), (played / "timings.csv").read_bytes()
+    """Its files are written again from the store, without which they are not overwritten."""
+    before = same_files(played), (played / "timings.csv").read_bytes()
     (played / "standings.csv").unlink()
     done = arena("run", "cup.yaml", "--pairs", "5")
     assert "nothing was left to play: all 30 games were played before" in done.stdout
-    assert (digests(played), (played / "timings.csv").read_bytes()) == before
+    (played / "run.sqlite").unlink()
+    said = refused(arena("run", "cup.yaml", "--pairs", "5"))
+    assert "results/cup: results, but no run.sqlite to go on from" in said
+    assert (same_files(played), (played / "timings.csv").read_bytes()) == before
 
 
 @pytest.mark.slow
-def test_a_second_run_on_a_folder_in_use_is_refused(arena: Arena, cup: Path) -> None:
-    """The first run, whose last bot waits for a file, goes on."""
-    gate = write_waiting(cup.parent.parent)
-    run = started(cup.parent.parent, "--pairs", "5", "--quiet")
-    try:
-        until(gate.with_suffix(".asked").exists)
-        for words in ((), ("--fresh",)):
-            second = arena("run", "cup.yaml", *words)
-            assert second.returncode == 2
-            error = "error: results/cup: another run is writing there"
-            assert second.stderr.splitlines()[-1] == error
-    finally:
-        gate.touch()
-    run.communicate(timeout=PATIENCE)
-    assert run.returncode == 0
-
-
-def _garbage(store: Path) -> None:
-    store.write_bytes(b"not a database at all" * 300)
-
-
-def _holed(store: Path) -> None:
-    data = bytearray(store.read_bytes())
-    data[4096 * 2 : 4096 * 3] = bytes(range(256)) * 16
-    store.write_bytes(data)
-
-
-def _foreign(store: Path) -> None:
-    store.unlink()
-    with sqlite3.connect(store) as database:
-        database.execute("CREATE TABLE recipes (name TEXT)")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", [_garbage, _holed, _foreign])
-def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: object) -> None:
+@pytest.mark.parametrize("damage", ["garbage", "holed", "foreign"])
+def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: str) -> None:
     """One line names it, the status is 2, and the file is not changed."""
     store = played / "run.sqlite"
-    assert callable(damage)
-    damage(store)
+    data = store.read_bytes()
+    if damage == "foreign":
+        store.unlink()
+        with sqlite3.connect(store) as database:
+            database.execute("CREATE TABLE recipes (name TEXT)")
+    elif damage == "holed":
+        store.write_bytes(data[: 4096 * 2] + bytes(range(256)) * 16 + data[4096 * 3 :])
+    else:
+        store.write_bytes(b"not a database at all" * 300)
     before = store.read_bytes()
     for command in (("run", "cup.yaml", "--pairs", "5"), ("verify", "results/cup")):
-        done = arena(*command)
-        assert done.returncode == 2, done.stderr
-        assert "results/cup/run.sqlite" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        assert "results/cup/run.sqlite" in refused(arena(*command))
         assert store.read_bytes() == before
     fresh = arena("run", "cup.yaml", "--pairs", "5", "--fresh")
-    if damage is _foreign:
-        assert fresh.returncode == 2
+    assert fresh.returncode == (2 if damage == "foreign" else 0)
+    if damage == "foreign":
         assert "not one of a run; it is kept" in fresh.stderr
         assert store.read_bytes() == before
-    else:
-        assert fresh.returncode == 0
-
-
-def test_a_missing_store_is_an_error(arena: Arena, played: Path) -> None:
-    """Results without their games are not overwritten."""
-    before = digests(played)
-    (played / "run.sqlite").unlink()
-    done = arena("run", "cup.yaml", "--pairs", "5")
-    assert done.returncode == 2
-    assert "results/cup: results, but no run.sqlite to go on from" in done.stderr
-    assert digests(played) == before
 
 
 @pytest.mark.slow
@@ -284,7 +184,7 @@ def test_a_second_of_play_is_stored_before_more_is_asked_for(
 ) -> None:
     """Another process sees it, so a run that is killed in a long chunk keeps those before."""
     run(small, OneByOne(tmp_path, seconds, waiting), RunFolder(tmp_path), QUIET)
-    assert len(games_in(tmp_path)) == small.games == 12
+    assert count_games(tmp_path) == small.games == 12
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, WorkerDied])
@@ -295,36 +195,36 @@ def test_what_waits_is_stored_when_a_run_is_stopped(
     stops = Stops(3, OneByOne(tmp_path, 0.01, 99), error("stopped"))
     with pytest.raises(error):
         run(small, stops, RunFolder(tmp_path), QUIET)
-    assert len(games_in(tmp_path)) == 6
+    assert count_games(tmp_path) == 6
 
 
 @pytest.mark.slow
 def test_another_run_or_an_edited_bot_is_refused(arena: Arena, played: Path) -> None:
     """The one line names the difference, and nothing is lost; --fresh starts over."""
-    folder, before = played.parent.parent, digests(played)
+    folder, before = played.parent.parent, same_files(played)
     words = ("run", "cup.yaml", "--pairs", "5")
 
-    def refused(*more: str, mine: str = "", cup: str = "") -> str:
+    def last_line(*more: str, mine: str = "", cup: str = "") -> str:
         (folder / "mine.py").write_text(MINE + mine)
         (folder / "cup.yaml").write_text(CUP + cup)
         done = arena(*words, *more)
-        assert (done.returncode, digests(played)) == (2, before)
+        assert (done.returncode, same_files(played)) == (2, before)
         *_, line = done.stderr.splitlines()  # with limits of games, how long it can take is first
         assert line.startswith("error: ")
         return line
 
-    line = refused("--seed", "4")
+    line = last_line("--seed", "4")
     assert "results/cup: holds another run: seed: there 3, here 4" in line
     assert "--fresh" in line
-    assert "mine: sha256: there " in refused(mine="# better\n")
-    assert "greedy: lane: there inproc, here process" in refused("--lane", "process")
-    assert "rules.set_bonus: there None, here 6" in refused(cup="rules: {set_bonus: 6}")
-    assert "limits.game: there None, here 9.0" in refused(cup="limits: {game: 9}")
-    assert "max_faults: there 10, here 3" in refused(cup="max_faults: 3")
+    assert "mine: sha256: there " in last_line(mine="# better\n")
+    assert "greedy: lane: there inproc, here process" in last_line("--lane", "process")
+    assert "rules.set_bonus: there None, here 6" in last_line(cup="rules: {set_bonus: 6}")
+    assert "limits.game: there None, here 9.0" in last_line(cup="limits: {game: 9}")
+    assert "max_faults: there 10, here 3" in last_line(cup="max_faults: 3")
     fresh = arena(*words, "--seed", "4", "--fresh")
     assert fresh.returncode == 0
     assert "removed from results/cup/: run.sqlite, manifest.json, games.csv" in fresh.stderr
-    assert digests(played) != before
+    assert same_files(played) != before
 
 
 class OneByOne:
@@ -340,7 +240,7 @@ class OneByOne:
         for chunk in HERE.play(plan, tournament, log):
             yield chunk._replace(seconds=self.seconds)
             played += 2
-            assert 0 <= played - len(games_in(self.store)) <= 2 * self.waiting
+            assert 0 <= played - count_games(self.store) <= 2 * self.waiting
 
 
 @pytest.fixture
@@ -374,13 +274,12 @@ def test_hundreds_of_kills_end_in_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run is killed and resumed until it has finished, again and again; ARENA_KILLS of them."""
-    for name in ("TMPDIR", "PYTEST_CUP"):
-        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     bots = ["uniform", *({"bot": f"{lane}=greedy", "lane": lane} for lane in LANES)]
     config = {"pairs": 200, "seed": 5, "max_faults": 1000, "bots": bots}
     (tmp_path / "cup.yaml").write_text(json.dumps(config))
     assert run_command(tmp_path, "run", "cup.yaml", "--out", "unbroken").returncode == 0
-    unbroken, rng = digests(tmp_path / "unbroken"), Random(11)
+    unbroken, rng = same_files(tmp_path / "unbroken"), Random(11)
     kills = runs = 0
     words = [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet", "--workers", "2"]
     while kills < KILLS:
@@ -389,11 +288,11 @@ def test_hundreds_of_kills_end_in_the_same_bytes(
             time.sleep(rng.uniform(0.0, 0.4))
             kills += kill_one(run, rng.choice((PARENT, WORKER, WORKER, BOT, BOT, BOT)), rng)
         if run.returncode == 0:
-            assert digests(tmp_path / f"out-{runs}") == unbroken
+            assert same_files(tmp_path / f"out-{runs}") == unbroken
             runs += 1
         else:
             assert run.returncode == -9
-    until(lambda: left_over(tmp_path) == [])
+    assert_none_is_left(str(tmp_path))
     assert runs_in(tmp_path) == []
 
 
@@ -405,21 +304,16 @@ COMMANDS = [
 HANG_UP = 129, -1  # -1 before a run has begun: a shell says 129 then, too
 
 
-def start(folder: Path, moment: int, *, controlling: bool) -> tuple[Console, int]:
-    """Start a run, and return it with the games that it has stored at a random moment."""
-    words = COMMANDS[moment % len(COMMANDS)]
-    console = Console(folder, *words, "--out", "out", "--workers", "1", controlling=controlling)
-    until(lambda: (folder / "out").exists() or console.process.poll() is not None)
-    time.sleep(Random(moment).uniform(0, 4))
-    return console, count_games(folder / "out")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", range(2))
-def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path, moment: int) -> None:
-    """As after SIGHUP, whether the kernel sends one or not; its games are kept."""
-    console, games = start(tmp_path, moment, controlling=bool(moment // 2 % 2))
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path, command: list[str]) -> None:
+    """As after SIGHUP, at a random moment, though the kernel sends none; its games are kept."""
+    words = (*command, "--out", "out", "--workers", "1")
+    console = Console(tmp_path, *words, controlling=False)
     try:
+        until(lambda: (tmp_path / "out").exists() or console.process.poll() is not None)
+        time.sleep(Random(command[0]).uniform(0, 4))
+        games = count_games(tmp_path / "out")
         console.close()
         until(lambda: console.process.poll() is not None)
     finally:
@@ -459,7 +353,7 @@ def test_a_pause_of_the_whole_run_costs_nobody_a_game(tmp_path: Path, arena: Are
             time.sleep(PAUSE)
         assert run.wait(PATIENCE) == 0
     arena("run", "cup.yaml", "--quiet", "--out", "undisturbed", "--workers", "1")
-    assert digests(tmp_path / "paused") == digests(tmp_path / "undisturbed")
+    assert same_files(tmp_path / "paused") == same_files(tmp_path / "undisturbed")
     assert csv_rows(tmp_path / "paused" / "faults.csv") == []
 
 

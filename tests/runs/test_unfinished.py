@@ -8,10 +8,11 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
-from threading import Thread
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -25,14 +26,12 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, read_spending
 from arena.lanes.jail_support import find_pid_namespaces
 from arena.lanes.limits import Limits
-from arena.runs import run as runs
 from arena.runs.judge_games import JudgedGames, review_record
 from arena.runs.rerun import choose_pairs
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.judged import Judged
 from arena.tournament.plan import Played
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
@@ -73,16 +72,16 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [("show", "--seat", "0"), ("export",)])
-def test_a_command_says_that_it_is_not_finished(cup: Path, words: tuple[str, ...]) -> None:
+def test_a_command_says_that_it_is_not_finished(cup: Path) -> None:
     """On standard error, beside what it prints; of a finished run it says nothing."""
-    done = run_here(cup.parent, *words, "cup")
-    assert done.returncode == 0
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("note: cup: not finished: ")
-    assert line.endswith(" of 2,400 games")
     assert run_here(cup.parent, "play", "uniform", "greedy", "--pairs", "1", "--out", "o").stdout
-    assert run_here(cup.parent, *words, "o").stderr == ""
+    for words in (("show", "--seat", "0"), ("export",)):
+        done = run_here(cup.parent, *words, "cup")
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 0
+        assert line.startswith("note: cup: not finished: ")
+        assert line.endswith(" of 2,400 games")
+        assert run_here(cup.parent, *words, "o").stderr == ""
     shown = run_here(cup.parent, "show", "cup")
     assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
 
@@ -130,14 +129,10 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
         run(tournament, HERE, shown=QUIET, store=store)
         writers = RunTables(tournament, store).writers
         for name in TABLES:
-            file = io.StringIO()
-            writers[f"{name}.csv"](file)
-            file.seek(0)
-            table = pd.read_csv(file)
-            keys = ["bot", "opponent", "seat", "round", "source"]
-            keys = [key for key in keys if key in table]
-            table = table.sort_values(keys, ignore_index=True)
-            found[name] = table[sorted(table)]
+            writers[f"{name}.csv"](file := io.StringIO())
+            table = pd.read_csv(io.StringIO(file.getvalue()))
+            keys = [key for key in ("bot", "opponent", "seat", "round", "source") if key in table]
+            found[name] = table.sort_values(keys, ignore_index=True)[sorted(table)]
     return found
 
 
@@ -201,13 +196,8 @@ def test_a_bot_that_remembers_is_named(tmp_path: Path, capsys: pytest.CaptureFix
     assert said(path, capsys, "inproc", 50) == ([], 0)
 
 
-LEAKS = {
-    # what is kept of a game, how much of it, and after how many pairs it would be too much
-    "memory": (16, 8),
-    "threads": (2, 20),
-    "files": (8, 10),
-    "children": (2, 10),
-}
+LEAKS = {"memory": (16, 8), "threads": (2, 20), "files": (8, 10), "children": (2, 10)}
+"""What is kept of a game, how much of it, and after how many pairs it would be too much."""
 
 
 @pytest.mark.skipif(find_pid_namespaces() is None, reason="no bubblewrap")
@@ -219,10 +209,8 @@ def test_what_a_bot_keeps_of_each_game_costs_no_game(
     """Its process is renewed in time: without that there are faults, which do not come back."""
     much, pairs = LEAKS[what]
     path = tmp_path / "keeps.py"
-    text = (FOLDER / "keeps.py").read_text()
-    path.write_text(
-        text.replace('what: str = "memory", much: int = 0', f'what="{what}", much={much}')
-    )
+    text, usual = (FOLDER / "keeps.py").read_text(), 'what: str = "memory", much: int = 0'
+    path.write_text(text.replace(usual, f'what="{what}", much={much}'))
     assert said(path, capsys, lane, pairs) == ([], 0)
 
 
@@ -273,17 +261,16 @@ def test_a_run_knows_where_the_time_of_the_processor_went(tmp_path: Path) -> Non
     """A bot that spins for 5 ms in each of about 48 decisions of two games has used 0.25 s."""
     body = "import time\nend = time.process_time() + 0.005\nwhile time.process_time() < end: pass\n"
     spins = write(tmp_path, "spins", body + "return view.legal[0]")
-    spun = Tournament(
-        "spun", 5, 1, [resolve(str(spins), lane="inproc"), resolve("uniform")], STANDARD
-    )
+    bots = [resolve(str(spins), lane="inproc"), resolve("uniform")]
+    spun = Tournament("spun", 5, 1, bots, STANDARD)
     folder = RunFolder(tmp_path / "run")
-    spending = runs.run(spun, LocalExecutor(1), folder, QUIET).spending
+    spending = run(spun, LocalExecutor(1), folder, QUIET).spending
     assert spending is not None
     assert 0.15 < spending.bots < 0.5
     assert min(spending) >= 0
     assert spending.files > 0
     assert str(spending) == read_spending(folder.log)
-    assert runs.run(spun, LocalExecutor(1), folder, QUIET).spending is None  # nothing was played
+    assert run(spun, LocalExecutor(1), folder, QUIET).spending is None  # nothing was played
 
 
 def deal_of(first: str, second: str, row: str) -> str:
@@ -298,11 +285,9 @@ def deal_of(first: str, second: str, row: str) -> str:
 def test_it_runs_in_a_thread() -> None:
     """As the server of the table asks for it."""
     record = random_record(Random(5), plies=12)
-    found: list[list[Judged]] = []
-    thread = Thread(target=lambda: found.append(review_record(record, worlds=4)))
-    thread.start()
-    thread.join()
-    assert found == [review_record(record, worlds=4)]
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(review_record, record, worlds=4).result()
+    assert found == review_record(record, worlds=4)
 
 
 @pytest.mark.slow
@@ -330,19 +315,15 @@ def test_what_is_kept_is_read_and_not_written(tmp_path: Path) -> None:
     assert place.stat().st_mtime_ns == 0
 
 
-@pytest.mark.parametrize(
-    ("worlds", "message"), [(5, "worlds: 5 is odd"), (2, "worlds: 2 is not a number from 4 to")]
-)
-def test_other_numbers_of_worlds_are_refused(worlds: int, message: str) -> None:
-    """In one line that says why."""
-    with pytest.raises(InputError, match=message):
-        review_record(random_record(Random(5)), worlds=worlds)
-
-
-def test_what_cannot_be_judged_is_refused() -> None:
-    """Other rules, and a record whose actions are not legal."""
+def test_what_cannot_judge_or_be_judged_is_refused() -> None:
+    """In one line that says why; also other rules, and a record whose actions are not legal."""
     record = random_record(Random(5))
-    with pytest.raises(InputError, match="other rules than the published ones"):
-        review_record(Record(record.deal, "", Rules(set_bonus=4)))
-    with pytest.raises(InputError, match="cannot be played"):
-        review_record(Record(record.deal, "TTT"))
+    cases: list[tuple[Record, dict[str, Any], str]] = [
+        (record, {"worlds": 5}, "worlds: 5 is odd"),
+        (record, {"worlds": 2}, "worlds: 2 is not a number from 4 to 1,000"),
+        (Record(record.deal, "", Rules(set_bonus=4)), {}, "other rules than the published ones"),
+        (Record(record.deal, "TTT"), {}, "cannot be played"),
+    ]
+    for judged, change, message in cases:
+        with pytest.raises(InputError, match=message):
+            review_record(judged, **change)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from random import Random
 
-from engine import STANDARD, TAKE, Pack, Rules, State
+from engine import STANDARD, TAKE, Pack, Rules, State, View
 from engine.cards import pack_of, pack_text, to_text
 from engine.notation import parse_cards
 from engine.state import random_deal
+from engine.view import view
 
 DECK = "55555" "666666" "7777777" "88888888" "2222" "33" "4" "xxx" "yyyy" "zz" "CCC"  # fmt: skip
 
@@ -102,6 +104,22 @@ def walk(rng: Random, rules: Rules = STANDARD) -> Iterator[State]:
     while not state.over:
         state.apply(rng.choice(state.legal()))
         yield state
+
+
+def states(games: int, rules: Rules = STANDARD, seed: int = 0) -> Iterator[State]:
+    """Yield every position of some random games, the ends included."""
+    rng = Random(seed)
+    for _ in range(games):
+        yield from (state.copy() for state in walk(rng, rules))
+
+
+def choices(games: int | None = None, rules: Rules = STANDARD, seed: int = 0) -> Iterator[View]:
+    """Yield the view of the seat to act wherever it has a choice, in random games without end."""
+    rng = Random(seed)
+    for _ in count() if games is None else range(games):
+        for state in walk(rng, rules):
+            if len(state.legal()) > 1:
+                yield view(state, state.to_act)
 
 
 def random_game(rng: Random, rules: Rules = STANDARD) -> tuple[str, str]:

@@ -12,43 +12,18 @@ from typing import Any, TypeVar
 import pytest
 
 import engine
-from engine import (
-    CITY,
-    EIGHT,
-    FIVE,
-    KINDS,
-    SEVEN,
-    SIX,
-    STANDARD,
-    SUPPORTS,
-    TAKE,
-    Pack,
-    Record,
-    Rules,
-    Seat,
-    State,
-    View,
-    count,
-    counts,
-    points,
-    sample,
-)
+from engine import CITY, EIGHT, FIVE, KINDS, SEVEN, SIX, SUPPORTS, TAKE, Pack, count, counts
 from engine.cards import BITS, CHARS, MOST_COPIES, UNIT, cards_of, pack_of, pack_text, size, to_text
 from engine.encoding import ACTIONS, CITIES, NEWEST, WORTHS, Encoder, encoder_of, mask, worths
-from engine.errors import (
-    AfterEnd,
-    DealError,
-    EngineError,
-    IllegalAction,
-    NotationError,
-    RecordError,
-    RulesError,
-)
+from engine.errors import AfterEnd, DealError, EngineError, IllegalAction, NotationError, RulesError
 from engine.notation import check_deal, parse_actions, parse_cards, parse_deal
-from engine.rules import first_seat
-from engine.state import random_deal
-from engine.view import view
+from engine.record import Record
+from engine.rules import STANDARD, Rules, first_seat
+from engine.scoring import points
+from engine.state import Seat, State, random_deal
+from engine.view import View, view
 from engine.words import MOST, NAMES, describe, rules_text
+from engine.worlds import sample
 from tests.positions import DECK, RULE_SETS, at, dealt, quiet_game, random_game, walk
 from tests.tiers import few
 
@@ -65,31 +40,20 @@ def test_kinds_and_actions_are_the_integers_in_the_order_of_the_notation() -> No
 
 
 def test_a_pack_holds_its_cards_in_kind_order() -> None:
-    """Also no cards, or one of kind 0; a row keeps the order of its own."""
-    assert pack_of([FIVE]) != pack_of([])
-    assert size(pack_of([FIVE])) == 1
-    assert count(pack_of([FIVE]), FIVE) == 1
-    assert count(pack_of([FIVE]), SIX) == 0
-    assert pack_text(pack_of([FIVE])) == "5"
-    assert cards_of(pack_of([FIVE])) == b"\x00"
-    assert pack_of([]) == 0
-    assert size(0) == 0
-    assert counts(0) == (0,) * 11
-    assert cards_of(0) == b""
-    assert pack_text(0) == ""
+    """Also no cards, one of kind 0, and the most copies, which leave all other digits at zero."""
+    five = pack_of([FIVE])
+    assert (size(five), count(five, FIVE), count(five, SIX)) == (1, 1, 0)
+    assert (pack_text(five), cards_of(five)) == ("5", b"\x00")
+    assert pack_of([]) == 0 != five
+    assert (size(0), counts(0), cards_of(0), pack_text(0)) == (0, (0,) * 11, b"", "")
     cards = [CITY, EIGHT, FIVE, EIGHT]
     assert pack_text(pack_of(cards)) == "588C"
     assert to_text(bytes(cards)) == "C858"
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_most_copies_of_a_kind_do_not_spill_into_the_next(kind: int) -> None:
-    """A full digit of a pack leaves all the others at zero."""
-    full = pack_of([kind] * MOST_COPIES)
     assert MOST_COPIES == 2**BITS - 1
-    assert count(full, kind) == MOST_COPIES
-    assert size(full) == MOST_COPIES
-    assert full == MOST_COPIES * UNIT[kind]
+    for kind in KINDS:
+        full = pack_of([kind] * MOST_COPIES)
+        assert count(full, kind) == size(full) == MOST_COPIES
+        assert full == MOST_COPIES * UNIT[kind]
 
 
 DEAL = dealt("55667", "78822", "88", removed="CCC")
@@ -124,46 +88,46 @@ def test_a_deal_is_all_the_cards_of_its_rules_in_the_order_dealt() -> None:
     """The bytes are the kinds of the text; too few, too many and wrong cards are named."""
     deal = parse_deal(DEAL)
     assert len(deal) == 45
-    assert list(deal[:5]) == [0, 0, 1, 1, 2]
-    assert list(deal[-3:]) == [10, 10, 10]
-    with pytest.raises(DealError, match="44 cards, not 45"):
-        parse_deal(DEAL[:-1])
-    with pytest.raises(DealError, match="46 cards, not 45"):
-        parse_deal(DEAL + "5")
-    with pytest.raises(DealError, match="0 cards, not 45"):
-        parse_deal("")
-    with pytest.raises(DealError, match="6 of card 5, not 5"):
-        parse_deal(DEAL[:-1] + "5")
-    with pytest.raises(DealError, match="1 of card z, not 2"):
-        parse_deal(DECK.replace("z", "C", 1))
+    assert (list(deal[:5]), list(deal[-3:])) == ([0, 0, 1, 1, 2], [10, 10, 10])
+    for text, message in (
+        (DEAL[:-1], "44 cards, not 45"),
+        (DEAL + "5", "46 cards, not 45"),
+        ("", "0 cards, not 45"),
+        (DEAL[:-1] + "5", "6 of card 5, not 5"),
+        (DECK.replace("z", "C", 1), "1 of card z, not 2"),
+    ):
+        with pytest.raises(DealError, match=message):
+            parse_deal(text)
     rules = Rules(copies=(6, 6, 7, 8, 4, 2, 1, 3, 4, 2, 2))
     check_deal(parse_cards(DEAL[:-1] + "5"), rules)
     with pytest.raises(DealError, match="5 of card 5, not 6"):
         parse_deal(DEAL, rules)
-
-
-def test_a_position_is_its_deal_in_whatever_order_a_hand_is() -> None:
-    """No space is left at the end of the line; the row has an order."""
     assert at(DEAL).to_text() == DEAL
     assert at(DEAL) == at("76655" + DEAL[5:])
     one, other = dealt("55667", "78822", "78"), dealt("55667", "78822", "87")
     assert at(one) != at(other)
 
 
-def test_an_illegal_action_says_what_was_legal_or_that_the_game_was_over() -> None:
-    """With the ply: the 49th action, and the 7th after a city win with the 6th."""
-    with pytest.raises(IllegalAction, match=r"illegal action 9 \(z\); legal: 5 6 7 T") as caught:
-        at(DEAL, "z")
-    assert caught.value.ply == 0
-    with pytest.raises(IllegalAction, match=r"illegal action 11 \(T\); legal: 7 8 2") as caught:
-        at(DEAL, "TT")
-    assert caught.value.ply == 1
-    with pytest.raises(AfterEnd, match="over after 48 actions") as caught:
-        at(DEAL, quiet_game(DEAL) + "T")
-    assert caught.value.ply == 48
-    with pytest.raises(AfterEnd, match="over after 6 actions") as caught:
-        at(dealt("CCC56", "66777", "88"), "C6C6CT" + "5")
-    assert caught.value.ply == 6
+def test_a_wrong_record_has_its_kind_of_error_with_the_ply() -> None:
+    """All are value errors; an illegal action says what was legal, or that the game was over."""
+    for error in (NotationError, DealError, IllegalAction, AfterEnd):
+        assert issubclass(error, ValueError)
+        assert issubclass(error, EngineError)
+    assert issubclass(AfterEnd, IllegalAction)
+    cities = dealt("CCC56", "66777", "88")
+    for deal, actions, error, message, ply in (
+        (DEAL, "?", NotationError, "index 0", 0),
+        ("?" + DEAL[1:], "", NotationError, "index 0", None),
+        (DEAL[1:], "", DealError, "44 cards", None),
+        (DEAL, "z", IllegalAction, r"illegal action 9 \(z\); legal: 5 6 7 T", 0),
+        (DEAL, "TT", IllegalAction, r"illegal action 11 \(T\); legal: 7 8 2", 1),
+        (DEAL, "57z", IllegalAction, r"\(z\)", 2),
+        (DEAL, quiet_game(DEAL) + "T", AfterEnd, "over after 48 actions", 48),
+        (cities, "C6C6CT" + "5", AfterEnd, "over after 6 actions", 6),
+    ):
+        with pytest.raises(error, match=message) as caught:
+            Record(deal, actions).replay()
+        assert getattr(caught.value, "ply", None) == ply
 
 
 @pytest.mark.parametrize(
@@ -178,86 +142,39 @@ def test_a_value_that_is_not_an_action_is_refused_by_name(action: Any) -> None:
 
 
 def test_the_text_of_a_view_is_seat_hand_row_and_actions() -> None:
-    """Nothing hidden is in it; a dash stands for an empty hand."""
+    """Nothing hidden is in it, and a dash stands for an empty hand; others are no views."""
     state = at(DEAL, "57")
     assert view(state, 0).to_text() == "0 5667 88 57"
     assert view(state, 1).to_text() == "1 8822 88 57"
     assert view(at(DEAL), 0).to_text() == "0 55667 88"
     assert view(at(DEAL, quiet_game(DEAL, 1)[:10]), 0).to_text().startswith("0 - 88 ")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "0",
-        "0 55667",
-        "2 55667 88",
-        "0 55667 88 5 7",
-        "0 5566 88",
-        "0 556677 88",
-        "0 55667 8",
-        "0 55667 888",
-        "0 55667 T8",
-        "0 55667 88 5?",
-        "0 CCC67 CC",
-        pytest.param("0 55667 88 " + "5" * 60, id="sixty fives"),
-    ],
-)
-def test_a_text_that_no_game_leads_to_is_no_view(text: str) -> None:
-    """Too few or many words, cards in a hand, cards in the row, copies of a card."""
-    with pytest.raises(NotationError, match=r"."):
-        View.from_text(text)
-
-
-def test_texts_have_kinds_of_errors_which_are_value_errors() -> None:
-    """A bad character, wrong cards, an illegal action, and one after the end."""
-    for error in (NotationError, DealError, IllegalAction, AfterEnd):
-        assert issubclass(error, ValueError)
-        assert issubclass(error, EngineError)
-    assert issubclass(AfterEnd, IllegalAction)
-    with pytest.raises(NotationError):
-        Record(DEAL, "?").replay()
-    with pytest.raises(NotationError):
-        Record("?" + DEAL[1:], "").replay()
-    with pytest.raises(DealError):
-        Record(DEAL[1:], "").replay()
-    with pytest.raises(IllegalAction) as caught:
-        Record(DEAL, "57z").replay()
-    assert caught.value.ply == 2
-    with pytest.raises(AfterEnd) as after:
-        Record(DEAL, quiet_game(DEAL) + "5").replay()
-    assert after.value.ply == 48
-    with pytest.raises(EngineError):
-        View.from_text("0 55667 88 TT")
+    for wrong in (
+        *("", "0", "0 55667", "2 55667 88", "0 55667 88 5 7"),  # words
+        *("0 5566 88", "0 556677 88", "0 55667 8", "0 55667 888"),  # numbers of cards
+        *("0 55667 T8", "0 55667 88 5?", "0 CCC67 CC", "0 55667 88 TT", f"0 55667 88 {'5' * 60}"),
+    ):
+        with pytest.raises(EngineError, match=r"."):
+            View.from_text(wrong)
 
 
 def test_a_record_is_one_json_object_on_one_line() -> None:
     """Deal, actions and the rules that differ, also by 0; further keys come last, unread."""
-    text = Record(DEAL, "57T").to_json()
+    record = Record(DEAL, "57T")
+    text = record.to_json()
     assert json.loads(text) == {"deal": DEAL, "actions": "57T"}
     assert "\n" not in text
-    record = Record(DEAL, "", Rules(set_bonus=3, tiebreak="supports"))
-    text = record.to_json()
-    assert json.loads(text)["rules"] == {"set_bonus": 3, "tiebreak": "supports"}
-    assert Record.from_json(text) == record
-    rules = Rules(set_bonus=0, opening_row=0, removed=5)
-    again = Record.from_json(Record(DEAL, "", rules).to_json())
-    assert again.rules.set_bonus == 0
-    assert again.rules.opening_row == 0
-    text = Record(DEAL, "5").to_json(id=0, bots=["a", "b"])
-    assert list(json.loads(text)) == ["deal", "actions", "id", "bots"]
-    assert Record.from_json(text) == Record(DEAL, "5")
-    record = Record(DEAL, "57T")
-    assert Record.from_json(record.to_json().encode()) == record
-    for rules in (STANDARD, Rules(take_size=4, tiebreak="supports")):
-        record = Record("56", "5T", rules)
-        assert eval(repr(record)) == record
-
-
-def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
-    """Also the order in a hand, which the position does not keep."""
-    deal = "76655" + DEAL[5:]
+    assert Record.from_json(text.encode()) == record
+    for changes in (
+        {"set_bonus": 3, "tiebreak": "supports"},
+        {"set_bonus": 0, "opening_row": 0, "removed": 5},
+    ):
+        record = Record(DEAL, "5T", Rules.from_changes(changes))
+        text = record.to_json(id=0, bots=["a", "b"])
+        assert json.loads(text)["rules"] == changes
+        assert list(json.loads(text)) == ["deal", "actions", "rules", "id", "bots"]
+        assert Record.from_json(text) == record == eval(repr(record))
+    assert eval(repr(Record("56", "5T"))) == Record("56", "5T", STANDARD)
+    deal = "76655" + DEAL[5:]  # its order is kept, which that of a position is not
     state = at(deal, "57T")
     record = Record.of(parse_deal(deal), state)
     assert record == Record(deal, "57T", STANDARD)
@@ -267,31 +184,25 @@ def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "not JSON"),
         ("{", "not JSON"),
         (b"\xff", "not JSON"),
         pytest.param("[" * 100_000, "not JSON", id="100,000 brackets"),
-        ("[]", "JSON object"),
         ("null", "JSON object"),
         ('"deal"', "JSON object"),
         ("{}", "'deal'"),
         ('{"deal": "5"}', "'actions'"),
         ('{"deal": 5, "actions": ""}', "'deal'"),
         ('{"deal": "5", "actions": null}', "'actions'"),
-        ('{"deal": "5", "actions": ["5"]}', "'actions'"),
+        ('{"deal": "", "actions": "", "rules": {"set_bonsu": 3}}', "unknown rule"),
+        ('{"deal": "", "actions": "", "rules": []}', "mapping"),
+        ('{"deal": "", "actions": "", "rules": 0}', "mapping"),
+        ('{"deal": "", "actions": "", "rules": {"removed": 4}}', "add up"),
     ],
 )
 def test_a_text_that_is_no_record_is_refused_with_the_reason(text: str | bytes, words: str) -> None:
-    """The message names the wrong key, or says that the text is not a JSON object."""
-    with pytest.raises(RecordError, match=words):
+    """The message names the wrong key or rule, or says that the text is not a JSON object."""
+    with pytest.raises((engine.errors.RecordError, RulesError), match=words):
         Record.from_json(text)
-
-
-@pytest.mark.parametrize("rules", ['{"set_bonsu": 3}', "[]", "null", "0", '{"removed": 4}'])
-def test_a_record_with_impossible_rules_is_refused(rules: str) -> None:
-    """Unknown names, values that are not a mapping, and numbers that do not add up."""
-    with pytest.raises(RulesError):
-        Record.from_json(f'{{"deal": "", "actions": "", "rules": {rules}}}')
 
 
 rule_sets = pytest.mark.parametrize("rules", few(RULE_SETS.values(), 5), ids=RULE_SETS)
@@ -302,13 +213,6 @@ def games(rules: Rules, number: int, seed: int = 4) -> Iterator[list[State]]:
     rng = Random(seed)
     for _ in range(number):
         yield [state.copy() for state in walk(rng, rules)]
-
-
-def fields(rules: Rules, bits: bytearray) -> dict[str, list[int]]:
-    """Return the bits of each field."""
-    encoder = encoder_of(rules)
-    known = (*encoder.fields, *encoder.history_fields)
-    return {one.name: [*bits[one.start : one.start + one.size]] for one in known}
 
 
 def counted(rules: Rules, bits: list[int]) -> list[int]:
@@ -331,15 +235,22 @@ def one_hot(bits: list[int], size: int) -> list[int | None]:
 
 @rule_sets
 def test_every_field_says_what_the_view_says(rules: Rules) -> None:
-    """Read back field by field, for both seats, also after the end."""
+    """Read back field by field, for both seats, also after the end; no two are the same."""
     for positions in games(rules, 6):
         for state in positions:
             for seat in (0, 1):
                 check_fields(rules, view(state, seat), state)
+        seen = [view(one, seat) for one in positions for seat in (0, 1)]
+        told = {bytes(encoder_of(rules).observation(one)) for one in seen}
+        assert len(told) == 2 * len(positions)
 
 
 def check_fields(rules: Rules, seen: View, state: State) -> None:
-    said = fields(rules, encoder_of(rules).information_state(seen))
+    assert [*mask(seen)] == [action in seen.legal for action in range(ACTIONS)]
+    encoder = encoder_of(rules)
+    bits = encoder.information_state(seen)
+    known = (*encoder.fields, *encoder.history_fields)
+    said = {one.name: [*bits[one.start : one.start + one.size]] for one in known}
     own, other = seen.seat, seen.opponent
     packs = {
         "hand": seen.hand,
@@ -364,50 +275,28 @@ def check_fields(rules: Rules, seen: View, state: State) -> None:
 
 
 @rule_sets
-def test_cards_that_are_not_seen_change_nothing_and_two_views_differ(rules: Rules) -> None:
-    """All worlds that fit a view have its bits; no two plies and no two seats have the same."""
-    rng = Random(8)
-    encoder = encoder_of(rules)
-    for positions in games(rules, 4):
-        for state in positions[:-1]:
-            seen = view(state, state.to_act)
-            other = view(sample(seen, rng), seen.seat)
-            assert encoder.information_state(seen) == encoder.information_state(other)
-            assert worths(seen) == worths(other)
-    encoder = encoder_of(rules)
-    for positions in games(rules, 6):
-        told = [bytes(encoder.observation(view(one, seat))) for one in positions for seat in (0, 1)]
-        assert len({*told}) == 2 * len(positions)
-
-
-@rule_sets
-def test_the_mask_has_the_legal_actions(rules: Rules) -> None:
-    """One byte for each of the 12 actions; none when it is not the seat's turn."""
-    for positions in games(rules, 3):
-        for state in positions:
-            for seat in (0, 1):
-                seen = view(state, seat)
-                assert [*mask(seen)] == [action in seen.legal for action in range(ACTIONS)]
-
-
-@rule_sets
-def test_worths_are_leads_after_takes(rules: Rules) -> None:
-    """Played out on piles by the rules' own points."""
+def test_cards_that_are_not_seen_change_nothing_and_worths_are_leads_after_takes(
+    rules: Rules,
+) -> None:
+    """All worlds that fit a view have its bits; takes are played by the rules' own points."""
 
     def lead(own: int, other: int) -> int:
         won = [pile >= rules.city_pack for pile in (own, other)]
         first, second = points((own, other), rules)
         return CITIES * (won[0] - won[1]) if any(won) else first - second
 
-    for positions in games(rules, 3):
+    rng, encoder = Random(8), encoder_of(rules)
+    for positions in games(rules, 4):
         for state in positions[:-1]:
             seen = view(state, state.to_act)
+            twin = view(sample(seen, rng), seen.seat)
+            assert encoder.information_state(seen) == encoder.information_state(twin)
             own, other = seen.piles[seen.seat], seen.piles[seen.opponent]
             expected = [lead(own, other)]
             for played in (b"", *(bytes((kind,)) for kind in KINDS)):
                 taken = sum(UNIT[card] for card in (seen.row + played)[-rules.take_size :])
                 expected += [lead(own + taken, other), lead(own, other + taken)]
-            assert worths(seen) == expected
+            assert worths(seen) == worths(twin) == expected
             assert len(expected) == WORTHS
 
 
@@ -421,28 +310,17 @@ def test_a_view_of_other_rules_is_refused() -> None:
 
 T = TypeVar("T")
 
+ALL = (31,) * len(KINDS)
+COSTS: Any = {"majority_values": (1000, 999, 998, 997), "set_bonus": -1000}
+DEAR = COSTS | {"tiebreak": "supports"}
 LONG = {
-    "many short rounds": Rules(
-        copies=(31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31),
-        removed=0, hand_size=1, opening_row=1, take_size=1, rounds=170, cities_needed=1000,
-    ),
-    "a long first row": Rules(
-        copies=(31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31),
-        removed=1, hand_size=1, opening_row=300, take_size=1, rounds=20, cities_needed=1000,
-        majority_values=(1000, 999, 998, 997), set_bonus=-1000, tiebreak="supports",
-    ),
-    "a round of many cards": Rules(
-        copies=(31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31),
-        removed=0, hand_size=170, opening_row=1, take_size=1, rounds=1, cities_needed=31,
-        majority_values=(1000, 999, 998, 997), set_bonus=-1000, tiebreak="supports",
-    ),
-    "long rounds": Rules(
-        copies=(31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31),
-        removed=1, hand_size=10, opening_row=0, take_size=4, rounds=17, cities_needed=31,
-        majority_values=(1000, 999, 998, 997), set_bonus=-1000, tiebreak="supports",
-    ),
-}  # fmt: skip
-"""Variants with as many cards as a deck can have, and with long numbers."""
+    "many short rounds": Rules(ALL, 0, 1, 1, 1, 170, 1000),
+    "a long first row": Rules(ALL, 1, 1, 300, 1, 20, 1000, **DEAR),
+    "a round of many cards": Rules(ALL, 0, 170, 1, 1, 1, 31, **DEAR),
+    "long rounds": Rules(ALL, 1, 10, 0, 4, 17, 31, **DEAR),
+}
+"""Variants with as many cards as a deck can have, and with long numbers. In turn: copies, removed,
+hand_size, opening_row, take_size, rounds, cities_needed."""
 
 
 def read(text: str) -> View:
@@ -456,20 +334,20 @@ def read(text: str) -> View:
     assert turn[3] == str(rules.rounds)
     assert (turn[4] == "you") == (first_seat(int(turn[2]) - 1) == seat)
     row, *legend = found["The row, oldest first"].split(". ")
-    read_some = _read_notation if legend else _read_names
+    read_some = parse_actions if legend else _read_names
     taken = re.match(r"you (no|yes), the opponent (no|yes)\.", found["Taken in this round"])
     assert taken
     seen = View(
         seat,
         tuple(_read_names(found["Legal actions"])),
         _read_pack(found["Your hand"]),
-        read_some(row),
+        read_some(row.removesuffix(".")),
         _by_seat(
             seat, *(_read_pack(found[f"{whose} pile"]) for whose in ("Your", "The opponent's"))
         ),
         _by_seat(seat, taken[1] == "yes", taken[2] == "yes"),
         b"".join(_read_history(found, seat)),
-        read_some(found["The row at the beginning"]),
+        read_some(found["The row at the beginning"].removesuffix(".")),
         rules,
     )
     assert turn[2] == str(seen.round)
@@ -483,13 +361,9 @@ def _read_names(text: str) -> bytes:
     return b"" if names == "none" else bytes(map(NAMES.index, names.split(", ")))
 
 
-def _read_notation(text: str) -> bytes:
-    return parse_actions(text.removesuffix("."))
-
-
 def _read_history(found: dict[str, str], seat: Seat) -> Iterator[bytes]:
     if "The actions, in turn" in found:
-        yield _read_notation(found["The actions, in turn"])
+        yield parse_actions(found["The actions, in turn"].removesuffix("."))
     for name, actions in found.items():
         if first := re.match(r"Round (\d+), (you|the opponent) first", name):
             assert (first[2] == "you") == (first_seat(int(first[1]) - 1) == seat)
@@ -545,14 +419,7 @@ def test_the_text_has_what_follows_from_the_view() -> None:
         assert said["The opponent's hand"] == f"{seen.opponent_cards} hidden cards."
 
 
-def test_every_action_has_a_name_of_its_own() -> None:
-    """And the names are those that the notation has, or say the value."""
-    assert len({*NAMES}) == len(NAMES) == TAKE + 1
-    assert [NAMES[kind] for kind in KINDS] == [*"5678", "+2", "+3", "+4", "-1", "-2", "-3", "City"]
-
-
 def numbers(text: str) -> list[int]:
-    """Return the numbers in a text."""
     return [int(number) for number in re.findall(r"-?\d+", text)]
 
 
@@ -579,17 +446,14 @@ def test_the_page_of_rules_has_the_numbers_of_the_rule_book(name: str) -> None:
     assert ("cities" in by_number["R18"]) == (rules.tiebreak == "cities")
 
 
-def test_the_rules_as_published_fit_on_a_page_and_no_text_is_too_long() -> None:
-    """Every part at its longest is more than any one position has, and still short."""
+def test_a_page_of_rules_and_every_text_fit() -> None:
+    """Every part at its longest is more than any one position has; each action has a name."""
     assert rules_text() == engine.RULES_TEXT
     assert len(engine.RULES_TEXT) < 2_000
-    copies = (MOST_COPIES,) * len(KINDS)
-    rules = Rules(
-        copies=copies, removed=100, hand_size=10, opening_row=1, take_size=10, rounds=12,
-        cities_needed=1000, majority_values=(1000,) * 4, set_bonus=-1000, tiebreak="supports",
-    )  # fmt: skip
-    every = MOST_COPIES * pack_of(bytes(KINDS))
-    twice = 2 * sum(copies)
-    legal = tuple(range(TAKE + 1))
-    known = (0, legal, every, bytes(twice), (every, every), (True, True), b"", b"", rules)
+    rules = Rules(ALL, 100, 10, 1, 10, 12, 1000, (1000,) * 4, -1000, "supports")
+    every, legal = MOST_COPIES * pack_of(bytes(KINDS)), tuple(range(TAKE + 1))
+    row = bytes(2 * sum(ALL))
+    known = (0, legal, every, row, (every, every), (True, True), b"", b"", rules)
     assert len(describe(known, 170, 1, 170, every)) < MOST - 10
+    assert len({*NAMES}) == len(NAMES) == TAKE + 1
+    assert [NAMES[kind] for kind in KINDS] == [*"5678", "+2", "+3", "+4", "-1", "-2", "-3", "City"]

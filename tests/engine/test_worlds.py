@@ -20,23 +20,17 @@ from engine.state import random_deal
 from engine.strategy import UNLIMITED, Clock, Spent
 from engine.view import View, view
 from engine.worlds import hands, sample, sample_hand
-from tests.positions import RULE_SETS, at, dealt, pack, quiet_game, walk
+from tests.positions import RULE_SETS, at, dealt, pack, quiet_game, states, walk
 
 DRAWS = 20_000
 LEAST_P = 1e-4
-
-
-def positions(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[State]:
-    """Return every position of some random games, the ends included."""
-    rng = Random(seed)
-    return [state.copy() for _ in range(games) for state in walk(rng, rules)]
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_a_world_looks_like_the_view_it_was_drawn_from(rules: Rules) -> None:
     """view(sample(v)) == v, from either seat, at every ply and after the end."""
     rng = Random(1)
-    for state in positions(60 if rules == STANDARD else 8, rules):
+    for state in states(60 if rules == STANDARD else 8, rules):
         for seat in (0, 1):
             seen = view(state, seat)
             world = sample(seen, rng)
@@ -47,23 +41,6 @@ def test_a_world_looks_like_the_view_it_was_drawn_from(rules: Rules) -> None:
             assert len(world.removed) == len(state.removed)
 
 
-def test_equal_views_and_seeds_give_equal_worlds() -> None:
-    """Two States that differ only in hidden cards give the same worlds."""
-    for number, state in enumerate(positions(30)):
-        twin = state.copy()
-        hidden = twin.deck + twin.removed
-        shuffled_hidden = bytes(Random(number).sample(hidden, len(hidden)))
-        twin.deck = shuffled_hidden[: len(twin.deck)]
-        twin.removed = shuffled_hidden[len(twin.deck) :]
-        seen, same = view(state, 0), view(twin, 0)
-        assert seen == same
-        assert hash(seen) == hash(same)
-        first, second = (sample(v, Random(number)) for v in (seen, same))
-        assert first == second
-        assert (first.deck, first.removed) == (second.deck, second.removed)
-        assert sample_hand(seen, Random(number)) == sample_hand(same, Random(number))
-
-
 def hidden_position() -> tuple[State, View]:
     """Return a position of round 2 with 25 unseen cards of all kinds."""
     state = next(state for state in walk(Random(8)) if len(state.history) == 19)
@@ -71,11 +48,7 @@ def hidden_position() -> tuple[State, View]:
 
 
 def p_value(seen: list[tuple[int, ...]], cards: int, unseen: tuple[int, ...]) -> float:
-    """Return the p-value of these counts, if each unseen card is equally likely.
-
-    `seen` holds for every draw the count of each kind among `cards` cards. The count of a
-    kind has the hypergeometric distribution; the kinds' tables are joined into one.
-    """
+    """Return the p-value of each draw's counts by kind, if each unseen card is equally likely."""
     observed, expected = [], []
     total = sum(unseen)
     for kind in KINDS:
@@ -119,15 +92,11 @@ def test_the_unseen_cards_are_those_that_may_be_in_a_worlds_hand() -> None:
     """Also one that is removed; counted by hand, after the row CC, an 8 and a 5."""
     state, seen = hidden_position()
     rng = Random(5)
-    in_hand = Counter[int]()
-    for _ in range(2000):
-        in_hand.update(cards_of(sample(seen, rng).hands[seen.opponent]))
-    assert set(in_hand) == set(cards_of(seen.unseen))
-    assert set(state.removed) <= set(in_hand)
-    state = at(dealt("55678", "8234x", "CC", removed="C"), "58")
-    seen = view(state, 0)
-    left = {CITY: 1, 0: 3, 1: 5, 2: 6, 3: 6}
-    for kind, number in left.items():
+    worlds = (sample(seen, rng).hands[seen.opponent] for _ in range(2000))
+    in_hand = {card for hand in worlds for card in cards_of(hand)}
+    assert in_hand == set(cards_of(seen.unseen)) >= set(state.removed)
+    seen = view(at(dealt("55678", "8234x", "CC", removed="C"), "58"), 0)
+    for kind, number in {CITY: 1, 0: 3, 1: 5, 2: 6, 3: 6}.items():
         assert count(seen.unseen, kind) == number
     assert sum(counts(seen.unseen)) == 45 - 4 - 4
 
@@ -158,7 +127,7 @@ def values_in(thing: object) -> list[object]:
 def test_nothing_hidden_can_be_reached_from_a_view_or_a_setup() -> None:
     """Only plain values: no State, no deck, no seed, no address, and nothing that changes."""
     seed = 987_654_321
-    for state in positions(5):
+    for state in states(5):
         hidden = (state.deck, state.removed, state.hands[1 - state.to_act])
         seen = values_in(view(state, state.to_act))
         assert len(seen) > 20
@@ -251,8 +220,8 @@ def test_an_address_has_one_stream() -> None:
     assert len({digest(address(master)) for master in masters}) == len(masters)
 
 
-def test_a_generator_equals_random_with_the_same_seed() -> None:
-    """It has the same numbers, state and copies; gauss begins without a stored number."""
+def test_streams_are_addressed_generators_of_pythons_kind() -> None:
+    """They have the same numbers, state and copies, and `random` itself is left as it was."""
     for seed in (0, 1, 2**32, 2**128 - 1):
         ours, theirs = generator(seed), Random(seed)
         assert ours.getstate() == theirs.getstate()
@@ -260,10 +229,6 @@ def test_a_generator_equals_random_with_the_same_seed() -> None:
         twin = copy.deepcopy(ours)
         assert ours.sample(range(99), 9) == theirs.sample(range(99), 9)
         assert twin.random() != ours.random()
-
-
-def test_streams_do_not_touch_the_module_level_generator() -> None:
-    """Drawing from one leaves `random` as it was, and seeding `random` changes no stream."""
     before = random.getstate()
     drawn = stream(0, "a").random()
     assert random.getstate() == before
@@ -290,7 +255,6 @@ class Time:
     cpu = 50.0
 
     def work(self, seconds: float) -> None:
-        """Let so much time pass in which the processor works."""
         self.wall += seconds
         self.cpu += seconds
 
@@ -305,34 +269,25 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 def worked(seconds: float) -> Spent:
-    """Return the time of a decision in which the processor worked all the time."""
     return Spent(seconds, seconds)
 
 
-@pytest.mark.parametrize(
-    ("decision", "game", "limit"),
-    [(None, None, None), (2.0, None, 2.0), (None, 8.0, 8.0), (2.0, 8.0, 2.0), (8.0, 2.0, 2.0)],
-)
-def test_the_first_decision_has_the_smaller_of_both_limits(
-    decision: float | None, game: float | None, limit: float | None
-) -> None:
-    """None is no limit; before the decision has begun, all of its time is left."""
-    clock = Clock(decision, game)
-    assert (clock.limit(), clock.left()) == (limit, limit)
-
-
-def test_a_clock_without_limits_counts_the_time_and_a_late_decision_is_not_counted() -> None:
-    """Every decision is in time; a bot that asks for a limit gets None."""
+def test_a_clock_counts_decisions_and_the_smaller_limit_holds() -> None:
+    """None is no limit; a late decision is not counted; a decision of the whole rest is in time."""
+    for decision, game, limit in (
+        *((None, None, None), (2.0, None, 2.0), (None, 8.0, 8.0)),
+        *((2.0, 8.0, 2.0), (8.0, 2.0, 2.0)),
+    ):
+        clock = Clock(decision, game)
+        assert (clock.limit(), clock.left()) == (limit, limit)
     clock = Clock()
     assert clock.spend(worked(1e9))
     assert clock.spend(worked(0.5))
-    assert clock.used == 1e9 + 0.5
-    assert clock.left() is None
+    assert (clock.used, clock.left()) == (1e9 + 0.5, None)
     clock = Clock(game=3.0)
-    assert clock.spend(worked(1.0))
-    assert not clock.spend(worked(2.5))
-    assert clock.used == 1.0
-    assert clock.spend(worked(2.0))
+    for seconds, is_in_time, used in ((1.0, True, 1.0), (2.5, False, 1.0), (2.0, True, 3.0)):
+        assert clock.spend(worked(seconds)) is is_in_time
+        assert clock.used == used
     assert clock.limit() == 0.0
     assert clock.spend(worked(0.0))
     assert not clock.spend(worked(0.001))
@@ -340,15 +295,20 @@ def test_a_clock_without_limits_counts_the_time_and_a_late_decision_is_not_count
 
 
 def test_the_time_left_runs_down_in_a_decision_and_in_a_game(time: Time) -> None:
-    """Half a second after the start 1.5 of 2 are left; of 8 in a game 1 after 3 and 4."""
+    """A decision of exactly its limit is in time; what was not started has measured nothing."""
     clock = Clock(decision=2.0)
+    assert clock.stop() == (worked(0.0), True)
     clock.start()
-    assert clock.left() == 2.0
-    time.work(0.5)
-    assert clock.left() == 1.5
-    time.work(2.5)
-    assert clock.left() == -1.0
-    assert clock.limit() == 2.0
+    for seconds, left in ((0.0, 2.0), (0.5, 1.5), (1.5, 0.0)):
+        time.work(seconds)
+        assert clock.left() == left
+    assert clock.stop() == (worked(2.0), True)
+    assert (clock.limit(), clock.left()) == (2.0, 2.0)
+    assert clock.stop() == (worked(0.0), True)
+    clock.start()
+    time.work(2.25)
+    assert clock.left() == -0.25
+    assert clock.stop() == (worked(2.25), False)
     clock = Clock(decision=5.0, game=8.0)
     for seconds in (3.0, 4.0):
         clock.start()
@@ -357,25 +317,6 @@ def test_the_time_left_runs_down_in_a_decision_and_in_a_game(time: Time) -> None
         time.work(100.0)  # between decisions no time is counted
     assert clock.used == 7.0
     assert clock.limit() == clock.left() == 1.0
-
-
-def test_a_decision_that_takes_exactly_its_limit_is_in_time(time: Time) -> None:
-    """A longer one is late; a clock that was not started has measured nothing."""
-    clock = Clock(decision=2.0)
-    clock.start()
-    time.work(2.0)
-    assert clock.stop() == (worked(2.0), True)
-    clock.start()
-    time.work(2.25)
-    assert clock.stop() == (worked(2.25), False)
-    clock = Clock(decision=2.0)
-    assert clock.stop() == (worked(0.0), True)
-    clock.start()
-    time.work(1.0)
-    assert clock.stop() == (worked(1.0), True)
-    time.work(5.0)
-    assert clock.left() == 2.0
-    assert clock.stop() == (worked(0.0), True)
 
 
 def test_the_processors_time_counts_and_the_walls_only_for_the_backstop(time: Time) -> None:

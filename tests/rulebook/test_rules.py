@@ -7,7 +7,7 @@ import pytest
 from engine import STANDARD, IllegalAction, Rules, breakdown, outcome, points
 from engine.cards import pack_text, to_text
 from engine.view import view
-from tests.positions import DECK, at, dealt, hands, legal, packs, piles, quiet, quiet_game, row
+from tests.positions import DECK, at, dealt, hands, legal, packs, piles, quiet_game, row
 from tests.referee import Table
 
 DEAL = (
@@ -29,17 +29,13 @@ def test_r1_the_deck_has_45_cards_of_eleven_kinds() -> None:
 
 
 def test_r2_five_cards_each_two_in_the_row_and_three_out_of_the_game() -> None:
-    """The text of a deal has hand, hand, row, the later hands, and last the removed cards."""
+    """The text of a deal has them in this order; a removed city is never seen."""
     state = at(DEAL)
     assert hands(state) == ("55667", "78822")
     assert row(state) == "88"
     assert to_text(state.deck) == DEAL[12:42]
     assert to_text(state.removed) == "CCC"
     assert piles(state) == ("", "")
-
-
-def test_r2_the_removed_cards_never_come_back() -> None:
-    """With the three cities removed no city is in a hand, the row or a pile at any ply."""
     actions = quiet_game(DEAL)
     for ply in range(49):
         state = at(DEAL, actions[:ply])
@@ -61,14 +57,13 @@ def test_r2_a_view_does_not_show_which_cards_are_removed_or_held() -> None:
     assert view(one, 1) != view(other, 1)
 
 
-@pytest.mark.parametrize(("rounds", "first"), [(0, 0), (1, 1), (2, 0), (3, 1)])
-def test_r3_the_other_player_begins_each_following_round(rounds: int, first: int) -> None:
+def test_r3_the_other_player_begins_each_following_round() -> None:
     """Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4."""
-    state = at(DEAL, quiet_game(DEAL, rounds))
-    assert state.round == rounds + 1
-    assert state.to_act == first
-    assert view(state, first).legal
-    assert not view(state, 1 - first).legal
+    for rounds, first in enumerate((0, 1, 0, 1)):
+        state = at(DEAL, quiet_game(DEAL, rounds))
+        assert (state.round, state.to_act) == (rounds + 1, first)
+        assert view(state, first).legal
+        assert not view(state, 1 - first).legal
 
 
 def test_r4_the_players_act_in_turn_and_choose_freely() -> None:
@@ -80,38 +75,27 @@ def test_r4_the_players_act_in_turn_and_choose_freely() -> None:
 
 
 def test_r5_a_card_of_the_hand_goes_to_the_end_of_the_row() -> None:
-    """Seat 0 plays a 6 and a 5, seat 1 an 8 between them."""
+    """Of no other hand: seat 0 holds no 8, though the row does, and no 7 after its only one."""
     state = at(DEAL, "685")
     assert row(state) == "88685"
     assert hands(state)[0] == "567"
-
-
-def test_r5_a_card_that_is_not_in_the_hand_cannot_be_played() -> None:
-    """Seat 0 holds no 8, though the row does, and no 7 after its only one."""
-    with pytest.raises(IllegalAction, match=r"\(8\)"):
-        at(DEAL, "8")
-    with pytest.raises(IllegalAction, match=r"\(7\)"):
-        at(DEAL, "777")
+    for actions, card in (("8", "8"), ("777", "7")):
+        with pytest.raises(IllegalAction, match=rf"\({card}\)"):
+            at(DEAL, actions)
 
 
 def test_r6_a_take_is_the_last_five_cards_of_the_row() -> None:
-    """Of eight cards it leaves three; of five or fewer none."""
-    state = at(DEAL, "575868T")
-    assert row(state) == "885"
-    assert piles(state) == ("56788", "")
-    assert piles(at(DEAL, "T")) == ("88", "")
-    assert piles(at(DEAL, "5T")) == ("", "588")
-    assert piles(at(DEAL, "57T")) == ("5788", "")
-    assert row(at(DEAL, "57T")) == ""
-    state = at(DEAL, "575T")
-    assert row(state) == ""
-    assert piles(state) == ("", "55788")
-
-
-def test_r6_an_empty_row_cannot_be_taken() -> None:
-    """After seat 0 has taken the opening row, seat 1 must play."""
-    state = at(DEAL, "T")
-    assert legal(state) == "782"
+    """Of eight cards it leaves three, of five or fewer none; an empty row cannot be taken."""
+    for actions, left, taken in (
+        ("575868T", "885", ("56788", "")),
+        ("T", "", ("88", "")),
+        ("5T", "", ("", "588")),
+        ("57T", "", ("5788", "")),
+        ("575T", "", ("", "55788")),
+    ):
+        state = at(DEAL, actions)
+        assert (row(state), piles(state)) == (left, taken)
+    assert legal(at(DEAL, "T")) == "782"
     with pytest.raises(IllegalAction, match=r"\(T\)"):
         at(DEAL, "TT")
 
@@ -153,14 +137,16 @@ def test_r9_taken_cards_lie_face_up_to_the_end() -> None:
     assert piles(at(DEAL, actions[:24])) == ("5567788822", "5566677833")
 
 
-def test_r10_a_round_is_six_actions_each() -> None:
-    """After eleven actions it is still round 1, after twelve it is round 2 with full hands."""
-    actions = quiet("55667", "78822")
-    assert len(actions) == 12
-    assert at(DEAL, actions[:11]).round == 1
-    state = at(DEAL, actions)
-    assert state.round == 2
-    assert hands(state) == ("55667", "78833")
+def test_r10_a_round_is_six_actions_each_and_the_next_has_new_hands() -> None:
+    """Seat 0 gets the first five cards of a round's ten, whichever seat begins it."""
+    actions = quiet_game(DEAL)
+    for rounds, held in enumerate(
+        (("55667", "78833"), ("56677", "78xxx"), ("8224y", "yyyzz")), start=1
+    ):
+        assert at(DEAL, actions[: 12 * rounds - 1]).round == rounds
+        state = at(DEAL, actions[: 12 * rounds])
+        assert state.round == rounds + 1
+        assert hands(state) == held
 
 
 def test_r10_the_row_stays_for_the_next_round() -> None:
@@ -174,15 +160,6 @@ def test_r10_the_row_stays_for_the_next_round() -> None:
     assert piles(state) == ("88", "5566778822")
 
 
-@pytest.mark.parametrize(
-    ("rounds", "expected"),
-    [(1, ("55667", "78833")), (2, ("56677", "78xxx")), (3, ("8224y", "yyyzz"))],
-)
-def test_r10_five_new_cards_each_in_every_round(rounds: int, expected: tuple[str, str]) -> None:
-    """Seat 0 gets the first five cards of a round's ten, whichever seat begins it."""
-    assert hands(at(DEAL, quiet_game(DEAL, rounds))) == expected
-
-
 def test_r10_the_game_ends_after_four_rounds() -> None:
     """48 actions, no fewer and no more; the score is counted by hand, 17 against 25."""
     actions = quiet_game(DEAL)
@@ -190,9 +167,7 @@ def test_r10_the_game_ends_after_four_rounds() -> None:
     assert not at(DEAL, actions[:47]).over
     state = at(DEAL, actions)
     assert state.over
-    assert legal(state) == ""
-    assert row(state) == "88"
-    state = at(DEAL, quiet_game(DEAL))
+    assert (legal(state), row(state)) == ("", "88")
     assert tuple(map(sorted, piles(state))) == (
         sorted("86272" "75858" "x7x7x" "y8y2y"),
         sorted("57586" "63637" "57686" "2z4zy"),
@@ -232,7 +207,7 @@ def test_r11_cities_of_several_rounds_count_together() -> None:
 
 
 def test_r11_less_than_three_cities_in_a_pile_win_nothing() -> None:
-    """Two against one, or three in a hand and in the row."""
+    """Two against one, three in a hand and in the row, or two while one is removed."""
     state = at(dealt("CC566", "7778C", "88"), "C7C7" "T" "75C6" "86" "T")  # fmt: skip
     assert piles(state) == ("778CC", "5668C")
     assert not state.over
@@ -242,10 +217,6 @@ def test_r11_less_than_three_cities_in_a_pile_win_nothing() -> None:
     state = at(deal, "C6C6C")
     assert row(state).count("C") == 3
     assert not state.over
-
-
-def test_r11_nobody_wins_by_city_if_a_city_is_removed() -> None:
-    """Seat 1 holds the other two from round 1 on, and the game still has its 48 actions."""
     deal = dealt("CC555", "66677", "88", removed="Cxx")
     actions = quiet_game(deal)
     assert piles(at(deal, actions[:12]))[1] == "566CC"
@@ -281,22 +252,17 @@ def test_r11_a_city_win_is_not_scored() -> None:
 
 
 def test_r12_more_cards_of_a_support_score_its_value() -> None:
-    """One card more is enough, and equal counts score nothing for either seat."""
+    """One card more is enough, for either seat, and equal counts score nothing."""
     first, second = breakdown(packs("5556777777", "5566788"))
     assert first.majorities == (5, 0, 7, 0)
     assert second.majorities == (0, 6, 0, 8)
     first, second = breakdown(packs("55678", "55678"))
     assert first.majorities == second.majorities == (0, 0, 0, 0)
-    assert points(packs("", "")) == (0, 0)
-    assert points(packs("88", "88")) == (0, 0)
-    assert points(packs("5", "5")) == (0, 0)
-
-
-@pytest.mark.parametrize(("card", "value"), [("5", 5), ("6", 6), ("7", 7), ("8", 8)])
-def test_r12_each_support_scores_its_own_value_for_either_seat(card: str, value: int) -> None:
-    """The value is scored once, by the seat with more cards."""
-    assert points(packs(card * 3, card)) == (value, 0)
-    assert points(packs("", card)) == (0, value)
+    for same in ("", "88", "5"):
+        assert points(packs(same, same)) == (0, 0)
+    for card in "5678":
+        assert points(packs(card * 3, card)) == (int(card), 0)
+        assert points(packs("", card)) == (0, int(card))
 
 
 @pytest.mark.parametrize(
@@ -306,20 +272,15 @@ def test_r12_each_support_scores_its_own_value_for_either_seat(card: str, value:
         ("5556667778", 5),
         ("555666777", 0),
         ("666777888", 0),
-        ("55667788", 10),
         ("5566677778888888", 10),
         ("555666777888", 15),
         ("55555666666777777788888888", 25),
     ],
 )
 def test_r13_every_complete_set_scores_five(cards: str, expected: int) -> None:
-    """There are as many sets as the scarcest of the four supports."""
+    """As many as the scarcest of the four supports, in addition to majorities."""
     assert breakdown(packs(cards, ""))[0].sets == expected
     assert breakdown(packs("", cards))[1].sets == expected
-
-
-def test_r13_sets_score_in_addition_to_majorities() -> None:
-    """Two sets against one, with all majorities: 5 + 6 + 7 + 8 + 10 against 5."""
     assert points(packs("55667788", "5678")) == (36, 5)
 
 
@@ -391,45 +352,19 @@ def test_r18_with_equal_supports_more_cities_break_a_tie(better: str, other: str
     assert_tie_goes_to(better, other)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [("", ""), ("C", "C"), ("8", "8"), ("5678C", "5678C"), ("3x", "2")]
-)
-def test_r18_the_last_tie_is_a_draw(first: str, second: str) -> None:
-    """With equal totals, supports and cities nobody wins; other cards do not matter."""
-    assert outcome(packs(first, second))[:2] == (None, "draw")
-    assert outcome(packs(first, second), SUPPORTS_BREAK_TIES)[:2] == (None, "draw")
-
-
-def test_r18_the_variant_supports_stops_before_the_cities() -> None:
-    """Two cities against one are a draw when only supports break ties."""
+def test_r18_the_last_tie_is_a_draw() -> None:
+    """With equal totals, supports and cities; the variant `supports` stops before the cities."""
+    for first, second in (("", ""), ("C", "C"), ("8", "8"), ("5678C", "5678C"), ("3x", "2")):
+        assert outcome(packs(first, second))[:2] == (None, "draw")
+        assert outcome(packs(first, second), SUPPORTS_BREAK_TIES)[:2] == (None, "draw")
     assert outcome(packs("8CC", "8C"), SUPPORTS_BREAK_TIES) == (None, "draw", (0, 0))
     assert outcome(packs("8CC", "8C")) == (0, "tiebreak", (0, 0))
 
 
 SUITS = {"♣": "5", "♥": "6", "♠": "7", "♦": "8"}
-DEALS = {
-    "J♦": "2",
-    "J♠": "2",
-    "Q♦": "3",
-    "Jk": "4",
-    "A♥": "x",
-    "2♠": "y",
-    "Q♣": "z",
-}
-FIRST = """
-3♣ 5♣
-4♥ 7♥
-3♠ 4♠ 7♠
-5♦ 7♦
-Q♣ 2♠ J♦
-"""
-SECOND = """
-7♣
-3♥ 6♥
-5♠ 8♠
-3♦ 4♦ 6♦ 8♦ 9♦
-Jk Q♦ J♠ A♥
-"""
+DEALS = {"J♦": "2", "J♠": "2", "Q♦": "3", "Jk": "4", "A♥": "x", "2♠": "y", "Q♣": "z"}
+FIRST = "3♣ 5♣ 4♥ 7♥ 3♠ 4♠ 7♠ 5♦ 7♦ Q♣ 2♠ J♦"
+SECOND = "7♣ 3♥ 6♥ 5♠ 8♠ 3♦ 4♦ 6♦ 8♦ 9♦ Jk Q♦ J♠ A♥"
 
 
 def in_notation(cards: str) -> str:
@@ -440,23 +375,15 @@ def in_notation(cards: str) -> str:
 PILES = packs(in_notation(FIRST), in_notation(SECOND))
 
 
-def test_the_printed_cards_are_these_piles() -> None:
-    """Clubs are 5s, hearts 6s, spades 7s, diamonds 8s; the 2 of spades is a betrayal."""
+def test_the_printed_example_scores_as_printed() -> None:
+    """The cards are these piles; 5 + 7 + 10 - 3 = 19 against 8 + 5 + 8 = 21, by both referees."""
     assert pack_text(PILES[0]) == "55" "66" "777" "88" "2" "yz"  # fmt: skip
     assert pack_text(PILES[1]) == "5" "66" "77" "88888" "2" "3" "4" "x"  # fmt: skip
-
-
-def test_the_printed_parts_and_totals_are_those_of_the_engine() -> None:
-    """Hearts are two against two; 5 + 7 + 10 - 3 = 19 against 8 + 5 + 8 = 21."""
     first, second = breakdown(PILES)
     assert first == ((5, 0, 7, 0), 10, 2, -5)
     assert second == ((0, 0, 0, 8), 5, 9, -1)
     assert (first.points, second.points) == points(PILES) == (19, 21)
     assert outcome(PILES) == (1, "points", (19, 21))
-
-
-def test_the_second_referee_counts_the_same() -> None:
-    """The plain referee of the tests gets the printed totals, too."""
     table = Table(DECK)
     table.piles = [list(in_notation(FIRST)), list(in_notation(SECOND))]
     assert (table.points(0), table.points(1)) == (19, 21)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -153,9 +155,23 @@ def run_program(*words: object, folder: Path = ROOT, text: str = "", **environme
         input=text,
         capture_output=True,
         text=True,
+        errors="surrogateescape",
         timeout=PATIENCE,
         check=False,
     )
+
+
+@contextmanager
+def serving(server: Any, bound: socket.socket) -> Iterator[None]:
+    """Let a server answer in another thread."""
+    thread = Thread(target=server.run_until_end, args=(bound, lambda: None))
+    thread.start()
+    try:
+        until(lambda: server.started or not thread.is_alive())
+        yield
+    finally:
+        server.end()
+        thread.join(PATIENCE)
 
 
 def count_games(folder: Path) -> int:

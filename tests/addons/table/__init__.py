@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 from arena.addons.table.table_server import Guard, Table, make_server
 from arena.lanes.scratch import scratch_folder
 from arena.reports.http_server import listen
+from tests.kit import serving
 from tests.waiting import PATIENCE
 
 HOSTILE = "<b onclick>'&amp;\""
@@ -75,7 +74,6 @@ class Client:
         return json.loads(self.ask_bytes(path, body, status))
 
     def begin(self, *bots: str, **asked: Any) -> str:
-        """Begin a game, and return its address."""
         return f"api/games/{self.ask('api/games', {'bots': bots} | asked)['id']}"
 
     def news(self, path: str) -> Iterator[dict[str, Any]]:
@@ -104,7 +102,6 @@ class Client:
         return news
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the recorded games."""
         return [json.loads(line) for line in self.table.records.path.read_text().splitlines()]
 
 
@@ -114,13 +111,5 @@ def running(results: Path) -> Iterator[Client]:
     with scratch_folder() as folder, listen(0) as bound:
         port = bound.getsockname()[1]
         server, guard, table = make_server(results, folder, port)
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])))
-        thread.start()
-        try:
-            while not server.started:
-                assert thread.is_alive()
+        with closing(table.hall), serving(server, bound):
             yield Client(table, guard, port)
-        finally:
-            server.end()
-            thread.join(PATIENCE)
-            table.hall.close()

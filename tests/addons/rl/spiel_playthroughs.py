@@ -36,7 +36,6 @@ def playthrough(name: str) -> str:
 
 
 def main() -> None:
-    """Write every playthrough again."""
     FOLDER.mkdir(exist_ok=True)
     for name in GAMES:
         (FOLDER / f"{name}.txt").write_text(playthrough(name), encoding="utf-8")

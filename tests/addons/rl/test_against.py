@@ -29,28 +29,33 @@ SEEDS = [*range(70, 70 + COUNT)]
 
 
 class Game:
-    """One game after the other in the engine, with a bot's own `choose`, as a seed deals them."""
+    """Games in the engine, as a seed deals them; without bots the learner has both seats."""
 
     def __init__(self, seed: int, names: list[Any], rules: Rules, skips: bool) -> None:
         self.rng = seeding.np_random(seed)[0]
         self.rules, self.skips = rules, skips
-        self.bots = find_opponents(names, rules)
+        self.bots = find_opponents(names, rules) if names else []
         self.asked = 0
         self.begin()
 
     def begin(self) -> None:
         """Begin a game, in which the opponent may act first."""
         self.state = State(random_deals(1, self.rng, self.rules)[0].tobytes(), self.rules)
-        self.seat = int(self.rng.integers(2, size=1)[0])
-        share = np.full(len(self.bots), 1 / len(self.bots)).cumsum()
-        self.opponent = self.bots[int(share.searchsorted(self.rng.random(), side="right"))]
-        self.strategy = self.opponent.begin(setup(0, 1 - self.seat, self.rules))
+        if self.bots:
+            self.seat = int(self.rng.integers(2, size=1)[0])
+            share = np.full(len(self.bots), 1 / len(self.bots)).cumsum()
+            self.opponent = self.bots[int(share.searchsorted(self.rng.random(), side="right"))]
+            self.strategy = self.opponent.begin(setup(0, 1 - self.seat, self.rules))
         self.go_on()
 
     def go_on(self) -> None:
         """Play to the learner's next choice, or to the end."""
         while not self.state.over:
             legal = self.state.legal()
+            if not self.bots:
+                self.seat = self.state.to_act
+                self.asked += 1
+                return
             if self.state.to_act != self.seat:
                 self.asked += len(legal) > 1
                 action = self.strategy.choose(view(self.state, 1 - self.seat))
@@ -72,57 +77,68 @@ class Game:
         winner = outcome(self.state.piles, self.rules).winner
         return 0.0 if winner is None else 1.0 if winner == self.seat else -1.0
 
-    def see(self) -> tuple[bytes, list[int]]:
-        """Return the learner's information state and its mask."""
+    def see(self, observation: str) -> tuple[bytes, list[int]]:
+        """Return what the learner observes, and its mask."""
         seen = view(self.state, self.seat)
         legal = (np.arange(12) == TAKE).astype(int) if self.state.over else mask(seen)
-        return Encoding(self.rules).information_state(seen).tobytes(), legal.tolist()
+        return getattr(Encoding(self.rules), observation)(seen).tobytes(), legal.tolist()
 
 
-def check(names: Any, views: int, rules: Rules = STANDARD, skips: bool = False) -> int:
-    """Play in both until the bots were asked so often; return how many games were over."""
-    env = gymnasium.make_vec(
-        ID,
-        COUNT,
-        opponent=names,
-        rules=rules,
-        observation="information_state",
-        skip_forced=skips,
-    )
-    several = names if isinstance(names, list) else [names]
+def check(
+    names: Any,
+    views: int,
+    rules: Rules = STANDARD,
+    skips: bool = False,
+    observation: str = "information_state",
+) -> int:
+    """Play until bots (else learners) were asked so often; return how many games were over."""
+    options: Any = {"rules": rules, "observation": observation, "skip_forced": skips}
+    env = gymnasium.make_vec(ID, COUNT, opponent=names, **options)
+    several = names if isinstance(names, list) else [names] * (names is not None)
     games = [Game(seed, several, rules, skips) for seed in SEEDS]
     observations, infos = env.reset(seed=SEEDS)  # type: ignore[arg-type]
     rng = np.random.default_rng(1)
-    ends = 0
+    ends = wrong = 0
     while sum(game.asked for game in games) < views:
+        assert observations in env.observation_space
         for number, game in enumerate(games):
             legal = infos["action_mask"][number].tolist()
-            assert (observations[number].tobytes(), legal) == game.see()
+            assert (observations[number].tobytes(), legal) == game.see(observation)
             assert infos["seat"][number] == game.seat
-            assert infos["opponent"][number] == game.opponent.name
+            assert names is None or infos["opponent"][number] == game.opponent.name
         actions = (rng.random((COUNT, 12)) * infos["action_mask"]).argmax(axis=1)
-        actions[rng.random(COUNT) < 0.002] = -1
-        observations, rewards, over, _, infos = env.step(actions)
-        for number, game in enumerate(games):
-            reward = game.step(int(actions[number]))
-            assert over[number] == (reward is not None)
-            assert rewards[number] == (reward or 0)
-            if reward is not None:
-                end = infos["final_info"]
-                assert infos["final_obs"][number].tobytes() == game.see()[0]
-                assert end["opponent"][number] == game.opponent.name
-                assert end["seat"][number] == game.seat
-                assert end["returns"][number, game.seat] == reward
-                game.begin()
-                ends += 1
+        actions[rng.random(COUNT) < (0.002 if names else 7 / views)] = -1
+        observations, rewards, over, truncated, infos = env.step(actions)
+        found = [game.step(int(action)) for game, action in zip(games, actions, strict=True)]
+        assert over.tolist() == [reward is not None for reward in found]
+        assert rewards.tolist() == [reward or 0 for reward in found]
+        assert not truncated.any()
+        assert ("final_obs" in infos) == over.any()
+        end = infos.get("final_info", {})
+        for flags in (infos["_final_obs"], infos["_final_info"], end["_returns"]) if end else ():
+            assert (flags == over).all()
+        for number in np.flatnonzero(over):
+            game, reward = games[number], found[number]
+            assert infos["final_obs"][number].tobytes() == game.see(observation)[0]
+            assert names is None or end["opponent"][number] == game.opponent.name
+            assert end["seat"][number] == game.seat
+            assert end["returns"][number].tolist() == [reward, -reward][:: 1 - 2 * game.seat]
+            assert end["illegal"][number] == (not game.state.over)
+            wrong += not game.state.over
+            game.begin()
+            ends += 1
+    assert names or wrong
     return ends
 
 
+MIXTURE = ["greedy", "timing", "majority(patience=2)"]
+
+
 @pytest.mark.parametrize("views", few([300, 10_000], 1, 0))
-@pytest.mark.parametrize("name", [*BOTS, "apprentice"])
-def test_its_answers_are_those_of_the_bot_that_a_person_plays(name: str, views: int) -> None:
-    """Move by move, with what the learner sees, the ends and the new deals."""
-    assert check(name, views) > views / 60
+@pytest.mark.parametrize("names", [*BOTS, "apprentice", MIXTURE], ids=str)
+def test_its_answers_are_those_of_the_bot_that_a_person_plays(names: Any, views: int) -> None:
+    """Move by move, with what the learner sees, the ends and the new deals; a list is a mixture."""
+    assert check(names, views) > views / 60
 
 
 @pytest.mark.parametrize("skips", [False, True])
@@ -174,46 +190,38 @@ def test_forced_actions_are_skipped_on_request() -> None:
         assert steps <= 40 * (1 if opponent else 2)
 
 
-@pytest.mark.slow
-def test_a_list_is_a_mixture_and_a_mapping_has_weights() -> None:
-    """One is drawn for each game; each plays as it does alone."""
-    assert check(["greedy", "timing", "majority(patience=2)"], 900) > COUNT
-    env = DistrictNoirVectorEnv(4000, opponent={"greedy": 3, "timing": 1})
-    counts = Counter(env.reset(seed=1)[1]["opponent"].tolist())
-    assert counts["greedy"] == pytest.approx(3000, abs=130)
-    assert counts["timing"] == 4000 - counts["greedy"]
-
-
-def test_the_learner_may_have_one_seat() -> None:
-    """Else both are as frequent."""
+def test_opponents_are_drawn_for_each_game_and_the_learner_may_have_one_seat() -> None:
+    """A mapping has weights; else the seats are as frequent; the others play one by one."""
     for seat in (0, 1):
         env = DistrictNoirVectorEnv(40, opponent="greedy", seat=seat)
         assert set(env.reset(seed=1)[1]["seat"].tolist()) == {seat}
-    env = DistrictNoirVectorEnv(4000, opponent="greedy", observation="none")
-    assert env.reset(seed=1)[1]["seat"].mean() == pytest.approx(0.5, abs=0.04)
+    names = {"greedy": 3, "timing": 1}
+    infos = DistrictNoirVectorEnv(4000, opponent=names, observation="none").reset(seed=1)[1]
+    assert infos["seat"].mean() == pytest.approx(0.5, abs=0.04)
+    counts = Counter(infos["opponent"].tolist())
+    assert counts["greedy"] == pytest.approx(3000, abs=130)
+    assert counts["timing"] == 4000 - counts["greedy"]
+    games = gymnasium.make_vec(ID, 3, vectorization_mode="sync", opponent=["uniform", Silent])
+    _, infos = games.reset(seed=7)
+    assert set(infos["opponent"]) <= {"uniform", "Silent"}
 
 
 def weights(seed: int) -> bytes:
     """Return the file of a small network, as training writes it."""
-    sizes = [379, 8, 12]
-    return to_bytes(Network.random(sizes, np.random.default_rng(seed)))
+    return to_bytes(Network.random([379, 8, 12], np.random.default_rng(seed)))
 
 
 @pytest.mark.slow
 def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
     """As a function of many games, and as a folder with it and a bot that reads it."""
-    content = weights(1)
-    network = apprentice.read(content)
-
     page = Path(__file__).parents[3] / "docs" / "examples" / "selfplay" / "bot.py"
     (tmp_path / "bot.py").write_text(page.read_text())
-    (tmp_path / "weights.npz").write_bytes(content)
+    (tmp_path / "weights.npz").write_bytes(weights(1))
     assert check(f"{tmp_path}/", 300)
     said = []
-    for one in (f"{tmp_path}/", network.scores_in):
+    for one in (f"{tmp_path}/", network_of(1)):
         env = DistrictNoirVectorEnv(20, opponent=one)
-        masks = env.reset(seed=3)[1]["action_mask"]
-        seen = []
+        masks, seen = env.reset(seed=3)[1]["action_mask"], []
         for _ in range(50):
             observations, *_, infos = env.step(masks.argmax(axis=1))
             masks = infos["action_mask"]
@@ -245,33 +253,26 @@ def test_a_pool_changes_between_games() -> None:
 
 
 def network_of(seed: int) -> Any:
-    """Return the scores of a small network."""
     return apprentice.read(weights(seed)).scores_in
 
 
 class Silent:
-    """A bot without scores."""
-
     def __init__(self, setup: Setup) -> None:
         self.rng = setup.rng
 
     def choose(self, seen: View, /) -> int:
-        """Return the first legal action."""
         return seen.legal[0]
 
 
 def nothing(games: Lockstep) -> np.ndarray:
-    """Return scores of which none is the highest."""
     return np.full((games.count, 12), -np.inf)
 
 
 def too_few(games: Lockstep) -> np.ndarray:
-    """Return scores for other games."""
     return np.zeros((games.count + 1, 12))
 
 
 def failing(_games: Lockstep) -> np.ndarray:
-    """Raise an exception."""
     raise ZeroDivisionError("no score")
 
 
@@ -304,10 +305,3 @@ def test_what_cannot_be_an_opponent_is_named() -> None:
             DistrictNoirVectorEnv(8, opponent=one, seat=1).reset(seed=1)
     with pytest.raises(InputError, match="meet: these games were made without an opponent"):
         DistrictNoirVectorEnv(8).meet("greedy")
-
-
-def test_sync_mode_plays_bots_without_scores() -> None:
-    """One game at a time."""
-    games = gymnasium.make_vec(ID, 3, vectorization_mode="sync", opponent=["uniform", Silent])
-    _, infos = games.reset(seed=7)
-    assert set(infos["opponent"]) <= {"uniform", "Silent"}

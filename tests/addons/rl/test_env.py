@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,13 +15,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import (
-    api_test,
-    parallel_api_test,
-    parallel_seed_test,
-    seed_test,
-    test_save_obs,
-)
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
 import arena
 from arena.addons.rl import Encoding, aec, dataset, mask
@@ -36,7 +28,9 @@ from bots.uniform import bot as uniform
 from engine import TAKE, Bot, Rules, Setup, State, View, outcome, play_game
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
+from tests import ROOT
 from tests.conftest import Once
+from tests.kit import run_python
 from tests.positions import RULE_SETS
 from tests.tiers import few
 
@@ -65,33 +59,27 @@ def last_card(view: View) -> int:
 
 
 class Last:
-    """A class as a bot."""
-
     def __init__(self, setup: Setup) -> None:
         self.seat = setup.seat
 
     def choose(self, view: View, /) -> np.int64:
-        """Return an action as a network would."""
         assert view.seat == self.seat
         return np.int64(last_card(view))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_gymnasium_finds_nothing_to_say_about_it() -> None:
+    """`check_env` passes, and no warning of it or of the wrappers of `make` is let through."""
+    for options in (
         {},
         {"opponent": ["uniform", last_card], "seat": 1, "observation": "information_state"},
         {"rules": {"hand_size": 4, "rounds": 5}},
-    ],
-)
-def test_gymnasium_finds_nothing_to_say_about_it(options: dict[str, Any]) -> None:
-    """`check_env` passes, and no warning of it or of the wrappers of `make` is let through."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        env = gymnasium.make("DistrictNoir-v0", **options)
-        check_env(env.unwrapped)
-        _, info = env.reset(seed=3)
-        env.step(np.flatnonzero(info["action_mask"])[0])
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            env = gymnasium.make("DistrictNoir-v0", **options)
+            check_env(env.unwrapped)
+            _, info = env.reset(seed=3)
+            env.step(np.flatnonzero(info["action_mask"])[0])
 
 
 @pytest.mark.slow
@@ -107,12 +95,11 @@ for name in ("env", "vector", "aec"):
     except arena.InputError as error:
         print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     hint = "is not installed; pip install 'district-noir-arena[rl]'"
-    libraries = ("gymnasium", "gymnasium", "pettingzoo")
-    assert done.stdout.splitlines() == [
-        f"arena.addons.rl: {library} {hint}" for library in libraries
+    told = [
+        f"arena.addons.rl: {library} {hint}" for library in ("gymnasium",) * 2 + ("pettingzoo",)
     ]
+    assert run_python("-c", code, folder=ROOT).stdout.splitlines() == told
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
@@ -193,11 +180,9 @@ def test_an_illegal_action_loses(action: Any) -> None:
 
 def test_a_game_may_be_over_before_the_first_turn() -> None:
     """Where a city wins, and one lies in the row: then any action ends the game, lost."""
-    env = DistrictNoirEnv(_take, seat=1, rules={"cities_needed": 1})
-    for seed in range(100):
-        _, info = env.reset(seed=seed)
-        if state_of(env).over:
-            break
+    env = DistrictNoirEnv(lambda view: view.legal[-1], seat=1, rules={"cities_needed": 1})
+    infos = (env.reset(seed=seed)[1] for seed in range(100))
+    info = next(info for info in infos if state_of(env).over)
     assert np.flatnonzero(info["action_mask"]).tolist() == [TAKE]
     assert env.action_masks().sum() == 1
     _, reward, terminated, _, info = env.step(0)
@@ -205,20 +190,14 @@ def test_a_game_may_be_over_before_the_first_turn() -> None:
     assert not info["action_mask"].any()
 
 
-def _take(view: View) -> int:
-    return view.legal[-1]
-
-
-FILE = "from bots.greedy import bot\n"
-
-
 def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
     """Specs with parameters, files, classes, functions that choose."""
     path = tmp_path / "my_bot.py"
-    path.write_text(FILE)
-    given = ["ismcts(iterations=2)", str(path), path, Last, last_card]
-    names = ["ismcts(iterations=2)", "my_bot", "my_bot", "Last", "last_card"]
-    for opponent, name in zip(given, names, strict=True):
+    path.write_text("from bots.greedy import bot\n")
+    for opponent, name in (
+        ("ismcts(iterations=2)", "ismcts(iterations=2)"),
+        *((str(path), "my_bot"), (path, "my_bot"), (Last, "Last"), (last_card, "last_card")),
+    ):
         env = DistrictNoirEnv(opponent)
         assert env.reset(seed=1)[1]["opponent"] == name
         play_out(env)
@@ -262,8 +241,6 @@ def test_an_opponent_that_does_not_load_or_fails_is_named(tmp_path: Path) -> Non
         env.step(TAKE)
 
 
-test_save_obs.__test__ = False  # PettingZoo's, not one of this file
-
 BY_NAME = {
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be gymnasium.spaces.box or "
@@ -273,37 +250,33 @@ BY_NAME = {
 
 
 def complaints(check: Callable[..., None], *arguments: Any) -> set[str]:
-    """Return the warnings of one of PettingZoo's tests."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check(*arguments)
     return {str(warning.message) for warning in caught}
 
 
-@pytest.mark.parametrize("options", [{}, {"observation": "information_state"}])
-def test_api_test(options: dict[str, Any]) -> None:
-    """The environment with its wrappers, and bare."""
-    assert complaints(api_test, aec.env(**options)) == BY_NAME
+def test_the_suites_of_pettingzoo_have_nothing_to_say() -> None:
+    """Of the environment with its wrappers, bare, and in the parallel form."""
     bare = {"Environment has not defined a render() method"}
-    assert complaints(api_test, aec.raw_env(**options), 100) == BY_NAME | bare
-
-
-def test_seeds_and_actions_give_the_same_games_in_both_forms() -> None:
-    """In Gymnasium too; the suites that PettingZoo ships have nothing to say."""
+    for options in ({}, {"observation": "information_state"}):
+        assert complaints(api_test, aec.env(**options)) == BY_NAME
+        assert complaints(api_test, aec.raw_env(**options), 100) == BY_NAME | bare
     assert complaints(seed_test, aec.env) == set()
     assert complaints(parallel_seed_test, aec.parallel_env) == set()
     assert complaints(parallel_api_test, aec.parallel_env()) == set()
+
+
+def test_a_seed_gives_the_same_games_in_both_forms() -> None:
+    """As in Gymnasium; further games differ."""
     game = aec.raw_env()
-    env = DistrictNoirEnv("uniform", seat=0)
-    first, _ = env.reset(seed=11)
+    first, _ = DistrictNoirEnv("uniform", seat=0).reset(seed=11)
     game.reset(seed=11)
     assert game.observe("seat_0")["observation"].tobytes() == first.tobytes()
     deals = []
-    for _ in range(2):
-        game.reset(seed=12)
-        for _ in range(3):
-            deals.append(game._state.deal())
-            game.reset()
+    for seed in (12, None, None, 12, None, None):
+        game.reset(seed=seed)
+        deals.append(game._state.deal())
     assert deals[:3] == deals[3:]
     assert len({*deals}) == 3
 
@@ -347,8 +320,7 @@ def test_an_illegal_action_of_an_agent_loses(make: Callable[[], Any]) -> None:
     game = make()
     game.reset(seed=1)
     game.step(TAKE)
-    forbidden = np.flatnonzero(game.observe("seat_1")["action_mask"] == 0)
-    game.step(int(forbidden[0]))
+    game.step(int(np.flatnonzero(game.observe("seat_1")["action_mask"] == 0)[0]))
     assert game.rewards == {"seat_0": 1.0, "seat_1": -1.0}
     assert all(game.terminations.values())
     for agent in ("seat_0", "seat_1"):
@@ -407,7 +379,6 @@ def expected(folder: Path) -> list[tuple[bytes, bytes, int, int, int, str, int]]
 
 
 def rows_of(blocks: list[Decisions]) -> list[tuple[bytes, bytes, int, int, int, str, int]]:
-    """Return the rows of all blocks."""
     labels = ["greedy", "uniform", "majority"]
     return [
         (seen.tobytes(), legal.tobytes(), *map(int, rest[:3]), labels[rest[3]], int(rest[4]))

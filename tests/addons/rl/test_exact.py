@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from functools import partial
 from importlib import import_module
 from itertools import product
@@ -24,6 +21,7 @@ from bots.responder import bot as responder
 from engine import TAKE, Rules, View
 from tests import ROOT
 from tests.addons.rl.ground_truth import PATH, VARIANTS, cfr, spiel_exploitability, uniform
+from tests.kit import run_python
 from tests.tiers import few
 
 TRUTH: dict[str, Any] = json.loads(PATH.read_text())
@@ -38,19 +36,14 @@ def first_legal(seen: View) -> dict[int, float]:
 
 
 def take_first(seen: View) -> dict[int, float]:
-    """Take at once."""
     return {seen.legal[-1]: 1.0}
 
 
 def test_a_game_of_three_cards_by_hand() -> None:
-    """Row a, hands b and c. Seat 1 gets b in any case, and seat 0 a or c.
+    """Row a, hands b and c: to take at once is optimal, and wins as often as it loses.
 
-    If seat 0 takes a, seat 1 must play c, seat 0 must play b on it, and seat 1 takes b. If seat
-    0 plays b, seat 1 may take it, which leaves a; or play c, which seat 0 must take. So to take
-    at once is optimal and wins as often as it loses. Who plays b is left the lower of a and c:
-    of three equally likely deals b = 6 is lost, and the others are drawn. A seat 1 that plays c
-    leaves the choice to seat 0, who sees a and b, and of only three cards knows c: b = 6 is lost,
-    the other two are won.
+    Who plays b is left the lower of a and c: of three equally likely deals b = 6 is lost, and the
+    others are drawn. If seat 1 plays c, seat 0, who knows c, loses with b = 6 and else wins.
     """
     game = Exact(THREE)
     assert game.value == 0
@@ -97,9 +90,8 @@ def test_small_games_are_solved_by_hand_and_large_ones_refused() -> None:
     """A City wins at once; what is too large is refused while it is counted."""
     rules = Rules((2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), 0, 1, 1, 1, 1, cities_needed=1)
     game = Exact(rules)
-    # row C, a third: taken at once. Hand C of seat 0: it is taken by seat 1 when it is played,
-    # and seat 0 must play it. Hand C of seat 1: seat 0 takes the row, seat 1 plays C, seat 0
-    # plays a 5 on it, which seat 1 must take, one 5 each.
+    # a third each: C in the row is taken at once, C of seat 0 is taken by seat 1 when it must be
+    # played, and C of seat 1 stays under the 5 that seat 1 must take, one 5 each
     assert game.value == pytest.approx((1 - 1 + 0) / 3)
     opening = game.optimal()
     assert opening(View.from_text("0 5 C", rules)) == {0: 0.0, TAKE: 1.0}
@@ -121,43 +113,25 @@ def test_a_probe_takes_nine_tenths_of_what_can_be_taken(victim: Any) -> None:
 
 
 CODE = """
-import gymnasium, pkgutil, sys, warnings
-from contextlib import suppress
-warnings.filterwarnings("error", module="gymnasium")
-for name in {names}:
-    with suppress(ImportError, AttributeError):  # a file such as `arena.log`
-        pkgutil.resolve_name(name)
-for name in {ids}:
+import gymnasium, sys, warnings
+warnings.filterwarnings("error", module="gymnasium")  # such as: it is registered again
+import arena.rl.vector, arena.rl.env, arena.addons.rl.vector, arena.addons.rl.env
+for name in ("arena.rl.env:DistrictNoir-v0", "arena.addons.rl.env:DistrictNoir-v0"):
     gymnasium.make(name)
     gymnasium.make_vec(name, num_envs=2)
-objects = {{}}
+objects = {}
 for name, module in [*sys.modules.items()]:
     if name.partition(".")[0] in ("arena", "bots", "engine"):
-        objects.setdefault(module.__file__, {{}})[id(module)] = name
+        objects.setdefault(module.__file__, {})[id(module)] = name
 assert len(objects) > 10
 print(*[[*names.values()] for names in objects.values() if len(names) > 1], sep="\\n", end="")
 """
 
 
-def find_twins(names: set[str], ids: set[str]) -> str:
-    """Return the names of modules of one file, after a process has used all these names.
-
-    A warning of Gymnasium is an error there, such as that an environment is registered again.
-    """
-    both = {re.sub(r"^arena(\.addons)?\.rl\b", short, name) for name in names | ids for short in
-            ("arena.rl", "arena.addons.rl")}  # fmt: skip
-    made = sorted(name for name in both if ":" in name)
-    code = CODE.format(names=sorted(both - {*made}), ids=made)
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_an_environment_is_registered_once_by_either_name() -> None:
     """Nor are there two sets of classes, whose pickles and `isinstance` disagree."""
-    assert not find_twins({"arena.rl.vector", "arena.rl.env"}, {"arena.rl.env:DistrictNoir-v0"})
+    done = run_python("-c", CODE, folder=ROOT)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))

@@ -12,24 +12,13 @@ from arena.batch.lockstep import Encoding
 from arena.errors import InputError
 from bots.greedy import bot as greedy
 from bots.uniform import bot as uniform
-from engine import (
-    CITY,
-    STANDARD,
-    TAKE,
-    EngineError,
-    IllegalAction,
-    Rules,
-    Setup,
-    State,
-    View,
-    outcome,
-    play_game,
-    sample,
-)
-from engine.play import play
+from engine import CITY, STANDARD, TAKE, EngineError, IllegalAction, Rules, Setup
+from engine.play import play, play_game
+from engine.scoring import outcome
 from engine.seeds import stream
-from engine.state import random_deal
-from engine.view import view
+from engine.state import State, random_deal
+from engine.view import View, view
+from engine.worlds import sample
 from tests.addons.rl.ground_truth import VARIANTS
 from tests.addons.rl.spiel_playthroughs import FOLDER, GAMES, playthrough
 
@@ -80,19 +69,26 @@ def test_a_playthrough_is_as_it_was(name: str) -> None:
 
 
 def test_a_game_is_that_of_the_engine(rules: Rules) -> None:
-    """At any point of a random game: both views, the actions, the turn and the result."""
-    game = spiel.load_game(rules)
+    """At any point of a random game: both views, tensors, the actions, the turn and the result."""
+    encoding, game = Encoding(rules), spiel.load_game(rules)
+    assert game.information_state_tensor_size() == encoding.information_size
+    assert game.observation_tensor_size() == encoding.size
+    if rules.opening_row:  # before it lies there all is zero
+        assert not any(game.new_initial_state().information_state_tensor(0))
     for seed in range(20):
         world = random_state(rules, seed)
         state = spiel.follow(game, world)
-        assert [state.view(seat) for seat in (0, 1)] == [view(world, seat) for seat in (0, 1)]
+        for seat in (0, 1):
+            seen = state.view(seat)
+            assert seen == view(world, seat)
+            bits = encoding.observation(seen), encoding.information_state(seen)
+            assert state.observation_tensor(seat) == bits[0].tolist()
+            assert state.information_state_tensor(seat) == bits[1].tolist()
         assert state.is_terminal() == world.over
         if world.over:
             winner = outcome(world.piles, rules).winner
-            assert (
-                state.returns()
-                == [[0.0, 0.0], [1.0, -1.0], [-1.0, 1.0]][0 if winner is None else 1 + winner]
-            )
+            first = 0.0 if winner is None else 1.0 - 2 * winner
+            assert state.returns() == [first, -first]
         elif not state.is_chance_node():
             assert state.legal_actions() == [*world.legal()]
             assert state.current_player() == world.to_act
@@ -153,23 +149,10 @@ def test_what_is_illegal_is_refused_also_of_a_bot() -> None:
         def choose(self, _seen: View, /) -> int:
             return 9
 
-    state = winning()
+    seen = View.from_text("0 5678C CC", STANDARD)
+    state = spiel.follow(spiel.load_game(), sample(seen, Random(1)))
     with pytest.raises(IllegalAction, match=r"illegal action 9 \(z\); legal: 5 6 7 8 C T"):
         spiel_bots.ArenaBot(state.get_game(), 0, Wrong).step(state)
-
-
-def test_tensors_are_those_of_the_encoding(rules: Rules) -> None:
-    """Of both seats; before the row lies there they are zero."""
-    encoding, game = Encoding(rules), spiel.load_game(rules)
-    assert game.information_state_tensor_size() == encoding.information_size
-    assert game.observation_tensor_size() == encoding.size
-    state = spiel.follow(game, random_state(rules, 5))
-    for seat in (0, 1):
-        seen = state.view(seat)
-        assert state.observation_tensor(seat) == encoding.observation(seen).tolist()
-        assert state.information_state_tensor(seat) == encoding.information_state(seen).tolist()
-    if rules.opening_row:
-        assert not any(game.new_initial_state().information_state_tensor(0))
 
 
 def test_a_world_is_drawn_that_the_seat_cannot_tell_from_the_truth(rules: Rules) -> None:
@@ -193,27 +176,15 @@ def test_a_world_is_drawn_that_the_seat_cannot_tell_from_the_truth(rules: Rules)
     assert differ
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
+def test_what_is_no_parameter_is_refused() -> None:
+    """With its name."""
+    for parameters, error, message in (
         ("copies=5 a", InputError, "copies: whole numbers with spaces between, not '5 a'"),
         ("rounds=9", EngineError, "opening_row 2 [+] rounds 9"),
         ("players=3", pyspiel.SpielError, "players"),
-    ],
-)
-def test_what_is_no_parameter_is_refused(
-    parameters: str, error: type[Exception], message: str
-) -> None:
-    """With its name."""
-    with pytest.raises(error, match=message):
-        pyspiel.load_game(f"{spiel.NAME}({parameters})")
-
-
-def winning() -> Any:
-    """Return a game whose opening row is all it takes to win."""
-    rules = Rules(cities_needed=2)
-    seen = View.from_text("0 5678C CC", rules)
-    return spiel.follow(spiel.load_game(rules), sample(seen, Random(1)))
+    ):
+        with pytest.raises(error, match=message):
+            pyspiel.load_game(f"{spiel.NAME}({parameters})")
 
 
 def test_bots_of_the_arena_play_in_openspiel_as_in_the_engine(rules: Rules) -> None:

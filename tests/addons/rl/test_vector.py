@@ -5,131 +5,42 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
-from arena.addons.rl import Encoding, mask, random_deals
 from arena.addons.rl.decisions import OBSERVATIONS
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.errors import InputError
-from engine import STANDARD, TAKE, Rules, State, View, outcome
-from engine.view import view
+from engine import STANDARD, TAKE, Rules
 from tests import ROOT
+from tests.addons.rl.test_against import COUNT, ID, check
 from tests.batch.test_lockstep import ALL_RULES
 from tests.tiers import few
-
-COUNT = 12
-ID = "arena.addons.rl.env:DistrictNoir-v0"
-
-
-class Plain:
-    """The same games in the engine, one by one, with the same deals."""
-
-    def __init__(self, seed: int, rules: Rules, observation: str = "observation") -> None:
-        self.rules = rules
-        self.observe: Callable[[View], np.ndarray] = getattr(Encoding(rules), observation)
-        self.rng = seeding.np_random(seed)[0]
-        self.states = self.deal(COUNT)
-        self.ended: list[tuple[int, State, int, list[float]]] = []
-
-    def deal(self, count: int) -> list[State]:
-        """Return the next games."""
-        deals = random_deals(count, self.rng, self.rules)
-        return [State(deal.tobytes(), self.rules) for deal in deals]
-
-    def step(self, actions: list[int]) -> list[float]:
-        """Carry the actions out, and return the rewards; `ended` are the games that are over."""
-        rewards = [0.0] * COUNT
-        self.ended = []
-        for game, (state, action) in enumerate(zip(self.states, actions, strict=True)):
-            seat = state.to_act
-            winner: int | None = 1 - seat
-            is_legal = action in state.legal()
-            if is_legal:
-                state.apply(action)
-                winner = outcome(state.piles, self.rules).winner
-            if state.over or not is_legal:
-                signs = [
-                    0.0 if winner is None else 1.0 if winner == one else -1.0 for one in (0, 1)
-                ]
-                rewards[game] = signs[seat]
-                self.ended.append((game, state, seat, signs))
-        for (game, *_), state in zip(self.ended, self.deal(len(self.ended)), strict=True):
-            self.states[game] = state
-        return rewards
-
-    def check(self, observations: np.ndarray, infos: dict[str, Any]) -> None:
-        """Assert that the arrays are those of the views of the seats to act."""
-        assert infos["seat"].tolist() == [state.to_act for state in self.states]
-        for game, state in enumerate(self.states):
-            seen = view(state, state.to_act)
-            assert observations[game].tobytes() == self.observe(seen).tobytes()
-            assert infos["action_mask"][game].tobytes() == mask(seen).tobytes()
-
-    def check_ended(self, infos: dict[str, Any]) -> None:
-        """Assert what infos says of the games that are over."""
-        games = [game for game, *_ in self.ended]
-        assert ("final_obs" in infos) == bool(games)
-        if not games:
-            return
-        final = infos["final_info"]
-        for flags in (infos["_final_obs"], infos["_final_info"], final["_returns"]):
-            assert np.flatnonzero(flags).tolist() == games
-        for game, state, seat, signs in self.ended:
-            seen = self.observe(view(state, seat))
-            assert infos["final_obs"][game].tobytes() == seen.tobytes()
-            assert final["seat"][game] == seat
-            assert final["returns"][game].tolist() == signs
-            assert final["illegal"][game] == (not state.over)
-        assert sum(last is not None for last in infos["final_obs"]) == len(games)
 
 
 @pytest.mark.parametrize("rules", few(ALL_RULES.values(), 8), ids=ALL_RULES)
 def test_it_is_the_engine_game_by_game(rules: Rules) -> None:
     """Observations, masks, rewards, ends and new deals, with an illegal action now and then."""
-    check_play(rules, "observation")
+    check_both(rules, "observation")
+
+
+def check_both(rules: Rules, observation: str) -> None:
+    steps = 2 * rules.game_plies + 14
+    assert check(None, COUNT * steps, rules, observation=observation) > COUNT
 
 
 @pytest.mark.slow
 def test_information_states_are_those_of_the_engine() -> None:
     """With all that has happened in a game, and nothing of the one before it."""
     for name in ("published", "nothing removed", "few cards: rounds"):
-        check_play(ALL_RULES[name], "information_state")
-
-
-def check_play(rules: Rules, observation: str) -> None:
-    """Play random games in both, and compare all that is said of them."""
-    env = gymnasium.make_vec(ID, num_envs=COUNT, rules=rules, observation=observation)
-    plain = Plain(3, rules, observation)
-    observations, infos = env.reset(seed=3)
-    rng = Random(4)
-    ends = illegal = 0
-    steps = 2 * rules.game_plies + 14
-    rate = 7 / steps / COUNT  # of illegal actions
-    for _ in range(steps):
-        plain.check(observations, infos)
-        assert observations in env.observation_space
-        choices = [*map(State.legal, plain.states)]
-        actions = [rng.choice(legal) if rng.random() > rate else -1 for legal in choices]
-        observations, rewards, terminated, truncated, infos = env.step(np.array(actions))
-        assert rewards.tolist() == plain.step(actions)
-        assert np.flatnonzero(terminated).tolist() == [game for game, *_ in plain.ended]
-        assert not truncated.any()
-        plain.check_ended(infos)
-        ends += len(plain.ended)
-        illegal += -1 in actions
-    assert ends > COUNT
-    assert illegal
+        check_both(ALL_RULES[name], "information_state")
 
 
 @pytest.mark.parametrize("action", [-1, 12, 10**9, "missing"])
@@ -238,12 +149,10 @@ STEPS = 130
 
 
 def make(mode: str = "NEXT_STEP", **options: Any) -> Any:
-    """Return some games."""
     return gymnasium.make_vec(ID, num_envs=FEW, autoreset_mode=mode, **options)
 
 
 def first_legal(infos: dict[str, Any]) -> np.ndarray:
-    """Return an action for each game."""
     actions: np.ndarray = infos["action_mask"].argmax(axis=1)
     return actions
 
@@ -286,16 +195,15 @@ AGAINST = {"opponent": ["greedy", "timing"], "skip_forced": True}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("against", [{}, AGAINST], ids=["both seats", "against bots"])
-@pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
-def test_games_are_the_same_ones_in_every_mode(mode: str, against: dict[str, Any]) -> None:
+def test_games_are_the_same_ones_in_every_mode(against: dict[str, Any]) -> None:
     """Decision by decision, with their last observations; `next step` needs a step more."""
     against = {"observation": "information_state", **against}
     same = play(make("SAME_STEP", **against), seeds())
-    other = play(make(mode, **against), seeds())
-    for one, another in zip(same, other, strict=True):
-        length = min(len(one), len(another))
-        assert length > 100
-        assert one[:length] == another[:length]
+    for mode in ("NEXT_STEP", "DISABLED"):
+        for one, another in zip(same, play(make(mode, **against), seeds()), strict=True):
+            length = min(len(one), len(another))
+            assert length > 100
+            assert one[:length] == another[:length]
 
 
 def test_a_reset_mask_begins_the_games_that_it_names() -> None:
@@ -315,17 +223,6 @@ def test_a_reset_mask_begins_the_games_that_it_names() -> None:
     assert (with_seed[0][flags] != after[flags]).any()
 
 
-@pytest.mark.slow
-def test_a_seed_of_a_list_is_that_of_one_game() -> None:
-    """Its games are the same ones at any place, beside any others, and in a single game."""
-    first = play(make("SAME_STEP"), seeds())
-    turned = play(make("SAME_STEP"), seeds()[1:] + seeds()[:1])
-    assert first[1:] + first[:1] == turned
-    alone = gymnasium.make_vec(ID, num_envs=1)
-    assert play(alone, (seeds()[2],)) == first[2:3]
-    assert first[0] != first[1]
-
-
 def test_what_cannot_begin_is_named() -> None:
     """In one line: masks and seeds that do not fit, other options, and games that are over."""
     games = make("DISABLED")
@@ -334,10 +231,7 @@ def test_what_cannot_begin_is_named() -> None:
         games.reset(options={"reset_mask": one})
     games.reset(seed=1)
     for options, message in (
-        (
-            {"reset_mask": [True] * FEW},
-            r"reset_mask: \[True, .*is not an array of bool",
-        ),
+        ({"reset_mask": [True] * FEW}, r"reset_mask: \[True, .*is not an array of bool"),
         ({"reset_mask": one.astype(int)}, "is not an array of bool"),
         ({"reset_mask": one[:3]}, r"is not of shape \(5,\) with a game that is to begin"),
         ({"reset_mask": one & False}, r"is not of shape \(5,\) with a game that is to begin"),
@@ -359,40 +253,23 @@ def test_what_cannot_begin_is_named() -> None:
 
 
 def hasty(view: Any) -> int:
-    """Play the last kind, or take."""
     return int(view.legal[-1])
 
 
 def first(games: Any) -> np.ndarray:
-    """Play the first legal action in many games."""
     return np.zeros((games.count, 12))
 
 
-def play_one(env: Any) -> bytes:
-    """Play this game and the next one with the first legal actions; return what was seen."""
-    seen = b""
+def play_on(env: Any) -> bytes:
+    """Play on with the first legal actions, in one game after the other or in many."""
+    is_many, seen = isinstance(env, gymnasium.vector.VectorEnv), b""
     for _ in range(60):
-        action = np.flatnonzero(env.action_masks())[0]
-        observation, reward, terminated, _, _ = env.step(action)
-        seen += observation.tobytes() + bytes([int(reward) + 1])
-        if terminated:
+        masks = env.games.legal() if is_many else env.action_masks()
+        observation, reward, over, _, _ = env.step(masks.argmax(axis=-1))
+        seen += observation.tobytes() + np.asarray(reward).tobytes()
+        if not is_many and over:
             seen += env.reset()[0].tobytes()
     return seen
-
-
-def play_many(games: Any) -> bytes:
-    """Play games that end and begin anew with the first legal actions; return what was seen."""
-    infos = {"action_mask": games.games.legal().copy()}
-    seen = b""
-    for _ in range(60):
-        observations, rewards, _, _, infos = games.step(infos["action_mask"].argmax(axis=1))
-        seen += observations.tobytes() + rewards.tobytes()
-    return seen
-
-
-def play_on(env: Any) -> bytes:
-    """Play on in one game or in many."""
-    return play_many(env) if isinstance(env, gymnasium.vector.VectorEnv) else play_one(env)
 
 
 @pytest.mark.slow

@@ -17,16 +17,7 @@ from arena.batch.rival import respond
 from arena.batch.rollouts import WHOLE
 from bots.apprentice import Apprentice, own_network
 from bots.timing import bot as timing
-from engine import (
-    STANDARD,
-    Pack,
-    Rules,
-    State,
-    View,
-    hands,
-    outcome,
-    pack_of,
-)
+from engine import STANDARD, Pack, Rules, State, View, hands, outcome, pack_of
 from engine.play import setup
 from engine.state import played, random_deal
 from engine.view import view

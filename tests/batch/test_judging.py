@@ -16,7 +16,7 @@ from arena.batch.rollouts import WHOLE, action_values, best_legal, pick
 from arena.errors import InputError
 from bots.apprentice import Apprentice, own_network
 from bots.champion import Champion, values_after
-from engine import STANDARD, TAKE, Rules, Setup, State, View, counts, hands, outcome, pack_of
+from engine import STANDARD, TAKE, Rules, Setup, State, View, hands, outcome, pack_of, sample
 from engine.encoding import ACTIONS
 from engine.state import random_deal
 from engine.view import view
@@ -78,7 +78,7 @@ def test_with_luck_the_rest_is_dealt_and_the_game_goes_to_its_end() -> None:
         while not games.over.all():
             games.step(pick(games, APPRENTICE.scores))
         assert ((games.round == 3) | (games.piles[:, 10].max(axis=0) == 3)).all()
-    first = Lockstep.from_view(seen_first(), [next(hands(seen_first()))[0]] * 400, luck(2))
+    first = Lockstep.from_view(FIRST, [next(hands(FIRST))[0]] * 400, luck(2))
     assert 20 < (first.dealt[3, 1, 3] == 0).sum() < 380
 
 
@@ -86,18 +86,17 @@ def luck(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def seen_first() -> View:
-    return View.from_text("0 5678C xy")
+FIRST = View.from_text("0 5678C xy")
 
 
 def test_a_hand_is_one_that_can_be_held_and_the_rest_is_dealt_evenly() -> None:
     """Of 33 cards seven 7s are left; too many, too few or seen cards are refused."""
-    games = Lockstep.from_view(seen_first(), [pack_of(bytes([3] * 5))] * 4000, luck(3))
+    games = Lockstep.from_view(FIRST, [pack_of(bytes([3] * 5))] * 4000, luck(3))
     share = games.dealt[1:, :, 2].sum() / games.dealt[1:].sum()
     assert share == pytest.approx(6 / 33, abs=0.005)
     for hand in ([3] * 4, [3] * 6, [10, 10, 10, 3, 3]):
         with pytest.raises(InputError, match="the opponent cannot hold it in 0 5678C xy"):
-            Lockstep.from_view(seen_first(), [pack_of(bytes(hand))])
+            Lockstep.from_view(FIRST, [pack_of(bytes(hand))])
 
 
 @pytest.mark.parametrize("count", few([300, 10_000], 1, 0))
@@ -119,31 +118,12 @@ def test_values_are_those_of_champion() -> None:
             games = Lockstep.from_view(view(state, 0), [state.hands[1]])
             games.round -= 1
             assert values_after(games)[0] == pytest.approx(champion.value(state), abs=1e-12)
-    games = Lockstep.from_view(seen_first(), [h for h, _ in hands(seen_first())][:64], luck(1))
+    games = Lockstep.from_view(FIRST, [h for h, _ in hands(FIRST)][:64], luck(1))
     while not games.over.all():
         games.step(games.legal().argmax(axis=1))
     for number, value in enumerate(values_after(games)):
         winner = outcome((counted(games.piles[0, :, number]), counted(games.piles[1, :, number])))
         assert value == (0.5 if winner.winner is None else 1 - winner.winner)
-
-
-def finish(state: State, hand: int, action: int, champion: Champion) -> float:
-    """Return the value for seat 0 after an action and the rest of the round."""
-    world = state.copy()
-    world.hands = [*world.hands]
-    world.hands[1 - state.to_act] = hand
-    world.apply(action)
-    while not world.over and len(world.history) % STANDARD.round_plies:
-        world.apply(APPRENTICE.choose(view(world, world.to_act)))
-    if not world.over:
-        world.round -= 1
-    return champion.value(world)
-
-
-def test_the_first_of_equals_is_best_and_illegal_actions_are_not() -> None:
-    """As a strategy's `max` over the legal actions."""
-    scores = np.array([[9.0, 1.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]])
-    assert best_legal(scores, np.array([[0, 1, 1, 1], [0, 0, 1, 1]])).tolist() == [2, 2]
 
 
 PLIES = STANDARD.game_plies
@@ -170,10 +150,15 @@ def lucks(count: int, seed: int) -> list[np.random.Generator]:
     return [np.random.default_rng([seed, game]) for game in range(count)]
 
 
-def play(deals: Any, choose: Choose) -> Any:
-    """Return the actions (game, ply) of games that a function plays; NOTHING after the end."""
+def begun(deals: Any) -> Lockstep:
     games = Lockstep(len(deals))
     games.begin(np.arange(len(deals)), deals)
+    return games
+
+
+def play(deals: Any, choose: Choose) -> Any:
+    """Return the actions (game, ply) of games that a function plays; NOTHING after the end."""
+    games = begun(deals)
     actions = np.full((len(deals), PLIES), NOTHING, np.uint8)
     for ply in range(PLIES):
         masks = games.legal() > 0
@@ -238,11 +223,7 @@ def test_every_choice_is_judged_and_nothing_else(games: tuple[Any, Any]) -> None
 
 @pytest.mark.slow
 def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
-    """With other cards in the opponent's hand and in all that is dealt later, it is the same.
-
-    The hidden cards are dealt anew, and the game goes on at random from there; the decision of the
-    seat that cannot tell is judged to the same numbers.
-    """
+    """With the hidden cards dealt anew, and another rest of the game, to the same numbers."""
     deals, actions = games
     rng, plies = Random(7), (1, 6, 15, 38, 41)
     wanted = np.zeros(actions.shape, np.bool_)
@@ -255,9 +236,8 @@ def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
             if played[ply] == NOTHING:
                 continue
             state.follow(played[:ply].tobytes())
-            deal = swap_hidden(state, rng)
-            state = State(deal, STANDARD)
-            state.follow(played[:ply].tobytes())
+            state = sample(view(state, state.to_act), rng)
+            deal = state.deal()
             state.apply(int(played[ply]))
             while not state.over:
                 state.apply(rng.choice(state.legal()))
@@ -273,38 +253,10 @@ def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
         }
 
 
-def swap_hidden(state: State, rng: Random) -> bytes:
-    """Return a deal in which all that the seat to act has not seen is dealt anew."""
-    deal = bytearray(state.deal())
-    size, rounds = STANDARD.hand_size, STANDARD.rounds
-    seat, number = state.to_act, len(state.history) // STANDARD.round_plies
-    start = 2 * size + STANDARD.opening_row
-    places: list[int] = []
-    for one in range(number, rounds):
-        for of in (0, 1):
-            first = of * size if one == 0 else start + (one - 1) * 2 * size + of * size
-            own = range(first, first + size)
-            if one > number:
-                places += own
-            elif of != seat:
-                held = [kind for kind, n in enumerate(counts(state.hands[of])) for _ in range(n)]
-                for place in own:
-                    if deal[place] in held:
-                        held.remove(deal[place])
-                        places.append(place)
-    places += range(start + (rounds - 1) * 2 * size, len(deal))
-    cards = [deal[place] for place in places]
-    rng.shuffle(cards)
-    for place, card in zip(places, cards, strict=True):
-        deal[place] = card
-    return bytes(deal)
-
-
 def test_the_chances_are_those_of_the_worlds_one_by_one(games: tuple[Any, Any]) -> None:
-    """As `action_values` finds them for the view, with the same hands."""
+    """As `action_values` finds them for the view, of the same hands; the first equal is best."""
     deals, actions = games
-    table = Lockstep(len(deals))
-    table.begin(np.arange(len(deals)), deals)
+    table = begun(deals)
     for ply in range(20):
         table.step(np.where(actions[:, ply] == NOTHING, 0, actions[:, ply]))
     masks = table.legal() > 0
@@ -318,14 +270,15 @@ def test_the_chances_are_those_of_the_worlds_one_by_one(games: tuple[Any, Any]) 
         held = [pack_of(np.repeat(np.arange(11), hand).tolist()) for hand in drawn[:, row].T]
         expected = action_values(seen, held, (by_hand, by_hand), values_after)
         assert found[row, [*seen.legal]].tolist() == expected.tolist()
+    scores = np.array([[9.0, 1.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]])
+    assert best_legal(scores, np.array([[0, 1, 1, 1], [0, 0, 1, 1]])).tolist() == [2, 2]
 
 
 def test_every_hand_is_drawn_as_often_as_it_is_likely() -> None:
     """Compared with all hands of a view, which are counted."""
     deals = random_deals(1, np.random.default_rng(8))
     state = State(deals[0].tobytes(), STANDARD)
-    rng, table = Random(2), Lockstep(1)
-    table.begin(np.arange(1), deals)
+    rng, table = Random(2), begun(deals)
     for _ in range(43):
         action = rng.choice(state.legal())
         state.apply(action)

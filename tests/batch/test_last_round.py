@@ -26,7 +26,6 @@ from tests.bots.test_endgame import SMALL
 from tests.tiers import few
 
 GAMES = 40
-NO_CITIES = Rules(tiebreak="supports")
 
 
 def begin(left: int) -> tuple[Lockstep, list[State]]:
@@ -90,14 +89,14 @@ def test_draws_and_ties_are_worth_what_the_rules_say() -> None:
     assert (expect_actions(games) < 0).all()
 
 
-@pytest.mark.parametrize(("rules", "chance"), [(STANDARD, WHOLE), (NO_CITIES, WHOLE // 2)])
-def test_cities_decide_a_tie_unless_the_rules_say_otherwise(rules: Rules, chance: int) -> None:
+def test_cities_decide_a_tie_unless_the_rules_say_otherwise() -> None:
     """Seat 0 takes a city as the last action, and nobody has any other card."""
-    games = Lockstep(1, rules)
-    games.over[:] = False
-    games.taken[1] = True
-    games.open_rows(slice(None), np.array([[CITY]], np.uint8))
-    assert solve_open(games).tolist() == [chance]
+    for tiebreak, chance in (("cities", WHOLE), ("supports", WHOLE // 2)):
+        games = Lockstep(1, Rules(tiebreak=tiebreak))
+        games.over[:] = False
+        games.taken[1] = True
+        games.open_rows(slice(None), np.array([[CITY]], np.uint8))
+        assert solve_open(games).tolist() == [chance]
 
 
 def test_the_chances_near_the_end_need_no_policy() -> None:
@@ -124,7 +123,6 @@ def test_the_chances_near_the_end_need_no_policy() -> None:
 
 
 def after(state: State, hands: list[int], action: int) -> int:
-    """Return the chance of seat 0 after an action, with these hands."""
     twin = state.copy()
     twin.hands[:] = hands
     twin.apply(action)
@@ -132,11 +130,7 @@ def after(state: State, hands: list[int], action: int) -> int:
 
 
 def in_last_rounds(rules: Rules, seed: int) -> Iterator[View]:
-    """Yield what the seats to act see of the last rounds of games of several kinds.
-
-    Before the last round two seats in turn play at random, or by a bot. In it they play at random,
-    by a bot, take as soon as they can, or as late as they can.
-    """
+    """Yield what seats see of last rounds that they reach and play at random or by several bots."""
     rng = Random(seed)
     players = [bot.bot(setup(seed, 0, rules)) for bot in (timing, apprentice)]
     while True:
@@ -177,31 +171,25 @@ def some_at_each_ply(rules: Rules, each: int, seed: int = 1) -> list[View]:
     return found
 
 
-def all_means(views: list[View]) -> list[list[float]]:
-    """Return the means over all hands of these views, asked for all of them together.
+def as_games(views: list[View]) -> Lockstep:
+    """Return a game for each view; the opponent's hand is any that fits."""
+    games = [Lockstep.from_view(seen, [next(hands(seen))[0]]) for seen in views]
+    return games[0].join(games[1:])
 
-    Any hand stands for that of the other seat, because the means do not depend on it.
-    """
-    games = [Lockstep.from_view(seen, [next(iter(hands(seen)))[0]]) for seen in views]
-    means: list[list[float]] = expect_actions(games[0].join(games[1:])).tolist()
+
+def all_means(views: list[View]) -> list[list[float]]:
+    """Return the means over all hands of these views, asked for all of them together."""
+    means: list[list[float]] = expect_actions(as_games(views)).tolist()
     return means
 
 
-@pytest.mark.parametrize(
-    "each",
-    few([3, 12, 94], 0, 2),
-)
+@pytest.mark.parametrize("each", few([3, 12, 94], 0, 2))
 def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
-    """Values and best actions, of 32, 128 or 1,004 views of seats that have and have not taken."""
+    """Values and best actions, of 32, 128 or 1,004 views; a take may leave no card for the next."""
     views = some_at_each_ply(STANDARD, each)
     assert {len(seen.history) for seen in views} == {*range(36, 48)}
     assert {seen.taken for seen in views} == {(False, False), (False, True), (True, False)}
     compare(views, STANDARD)
-
-
-@pytest.mark.slow
-def test_a_take_may_leave_no_card_for_the_next() -> None:
-    """In a short row it is then empty, so that the other seat must play."""
     compare([View.from_text("1 677yz xC y88868T5854T2x8x726T73TCy6282y765TT5")], STANDARD)
 
 

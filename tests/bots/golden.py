@@ -18,7 +18,6 @@ SEEDS = 3
 
 
 def play(name: str, seed: int) -> str:
-    """Return the actions of a bot's game against itself."""
     bot = import_module(f"bots.{name}").bot
     return str(play_game(bot, bot, seed=seed).record.actions)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import random
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
-from itertools import chain, count, islice
+from itertools import islice
 from math import comb
 from pathlib import Path
 from random import Random
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -33,33 +32,16 @@ from bots.greedy import Greedy
 from bots.ismcts import Ismcts, Node, Playout
 from bots.responder import Responder, bot
 from bots.uniform import bot as uniform
-from engine import (
-    STANDARD,
-    TAKE,
-    Bot,
-    Game,
-    Rules,
-    Setup,
-    Strategy,
-    View,
-    cards_of,
-    hands,
-    pack_of,
-    play_game,
-    size,
-)
-from engine.play import setup
-from engine.seeds import stream
+from engine import STANDARD, TAKE, Game, Rules, Setup, Strategy, cards_of, hands, pack_of, size
+from engine.play import play_game, setup
 from engine.state import State, random_deal
-from engine.view import view
-from engine.worlds import sample
+from engine.view import View, view
 from tests.batch import test_judging as rollouts
 from tests.bots.golden import play, read
 from tests.bots.test_endgame import worth
-from tests.positions import RULE_SETS, walk
+from tests.positions import RULE_SETS, choices, states
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few, tier
-from tests.waiting import PATIENCE
 
 FOLDER = Path(bots.__path__[0])
 COSTLY = ("grandmaster", "responder")
@@ -83,29 +65,19 @@ def entry(name: str) -> Entry:
 
 
 def strategy(name: str, seed: int = 0, rules: Rules = STANDARD, seat: int = 0) -> Strategy:
-    """Return a new strategy of the bot for one game."""
     return entry(name).create(setup(seed, seat, rules))
 
 
 def game(first: str, second: str, seed: int, rules: Rules = STANDARD) -> Game:
-    """Play a game of two bots with the engine's referee, and return it."""
     return play_game(entry(first).create, entry(second).create, seed=seed, rules=rules)
-
-
-def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
-    """Yield this many views of the seat to act from random games."""
-    rng = random.Random(5)
-    games = chain.from_iterable(walk(rng, rules) for _ in count())
-    yield from islice((view(state, state.to_act) for state in games if not state.over), number)
 
 
 def views_for(name: str) -> list[View]:
     """Return views from random games, fewer for a slow bot."""
-    return list(some_views(40 if name in SHORT else 2000))
+    return [*islice(choices(seed=5), 40 if name in SHORT else 2000)]
 
 
 def parameters(name: str) -> list[inspect.Parameter]:
-    """Return the parameters that a config can set."""
     return list(inspect.signature(resolve(name).load()).parameters.values())[1:]
 
 
@@ -137,16 +109,6 @@ LONG = {"champion": 578}
 
 
 @playing
-@pytest.mark.parametrize("other", few(["greedy", "uniform"]))
-def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
-    """A game against a cheap bot ends without a fault."""
-    for seed in range(2 if name in SHORT else 10):
-        for seats in ((name, other), (other, name)):
-            played = game(*seats, seed=seed)
-            assert played.win_type == "city" or len(played.record.actions) == 48
-
-
-@playing
 def test_it_plays_legally_and_equal_seeds_play_equal_games(name: str) -> None:
     """In every position; its only randomness is the setup's: games in between change nothing."""
     player = strategy(name)
@@ -165,36 +127,17 @@ def test_it_remembers_neither_games_nor_decisions(name: str) -> None:
     """Views answered before, also under other rules, change no answer."""
     seen = views_for(name)[5:45:3]
     fresh = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
-    other = strategy(name)
-    for one in some_views(20, VARIANTS[6]):
+    for one in islice(choices(rules=VARIANTS[6], seed=5), 20):
         strategy(name, rules=one.rules).choose(one)
-    for one in seen:
-        other.choose(one)
-    again = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
-    assert again == fresh
     own = setup(1, 0)
     veteran = entry(name).create(own)
-    for seen in views_for(name)[: 20 if name in SHORT else 50]:
+    for one in views_for(name)[: 20 if name in SHORT else 50]:
         own.rng.seed(7)
         newcomer = setup(1, 0)
         newcomer.rng.seed(7)
-        assert veteran.choose(seen) == entry(name).create(newcomer).choose(seen)
-
-
-@playing
-def test_it_knows_only_its_view(name: str) -> None:
-    """Two worlds with the same view get the same answer from strategies with the same seed."""
-    rng = stream(9, "test")
-    for _ in range(20):
-        state = State(random_deal(rng))
-        for _ in range(rng.randrange(40)):
-            if not state.over:
-                state.apply(rng.choice(state.legal()))
-        if not state.over:
-            seat = state.to_act
-            worlds = (state, sample(view(state, seat), rng))
-            answers = [strategy(name, 4).choose(view(world, seat)) for world in worlds]
-            assert answers[0] == answers[1]
+        assert veteran.choose(one) == entry(name).create(newcomer).choose(one)
+    again = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
+    assert again == fresh
 
 
 @playing
@@ -233,15 +176,10 @@ def test_every_bot_loads_in_a_process_of_its_own(lane: str) -> None:
 GAMES = read()
 SEARCHING = ("champion", "flat_mc", "ismcts", "pimc")
 """Bots of which a game takes half a second: none is quick, and the third is for the study."""
-SLOWEST = ("grandmaster", "responder")  # a second or two
 CASES = [
-    pytest.param(
-        name,
-        seed,
-        marks=tier(seed - 1, 0, 1 + (name not in SLOWEST))
-        if name in (*SEARCHING, *SLOWEST)
-        else [],
-    )
+    pytest.param(name, seed, marks=tier(seed - 1, 0, 1 + (name in SEARCHING)))
+    if name in (*SEARCHING, *COSTLY)
+    else (name, seed)
     for name, seed in GAMES
 ]
 
@@ -256,19 +194,6 @@ PLAYOUTS: tuple[Playout, ...] = ("game", "uniform", "greedy")
 LEAST_P = 1e-4
 
 
-def states(games: int, rules: Rules = STANDARD, seed: int = 0) -> Iterator[State]:
-    """Yield every state with a seat to act from random games."""
-    rng = Random(seed)
-    for _ in range(games):
-        yield from (state.copy() for state in walk(rng, rules) if not state.over)
-
-
-def views(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[View]:
-    """Return the view of the seat to act wherever it has a choice, in random games."""
-    seen = [view(state, state.to_act) for state in states(games, rules, seed)]
-    return [one for one in seen if len(one.legal) > 1]
-
-
 def searcher(rules: Rules = STANDARD, playout: Playout = "greedy", iterations: int = 30) -> Ismcts:
     """Return a search without the exact last round."""
     return Ismcts(setup(1, 0, rules), iterations, playout=playout, positions=0)
@@ -278,7 +203,7 @@ def searcher(rules: Rules = STANDARD, playout: Playout = "greedy", iterations: i
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
     """view(world) == view for each world, and changing one world changes no other."""
-    for seen in views(2, rules)[::3]:
+    for seen in islice(choices(2, rules), 0, None, 3):
         drawn = list(islice(searcher(rules, playout).worlds(seen), 12))
         for world in drawn:
             assert view(world, seen.seat) == seen
@@ -289,15 +214,12 @@ def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
 
 def test_a_search_ends_after_its_seconds_and_only_whole_playouts_deal_on() -> None:
     """Though its iterations would take days; for other playouts a world ends with its round."""
-    seen = views(1)[0]
+    seen = next(choices())
     decks = {playout: next(searcher(playout=playout).worlds(seen)).deck for playout in PLAYOUTS}
     assert len(decks["game"]) == 30
     assert decks["uniform"] == decks["greedy"] == b""
     bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
-    seen = views(1)[0]
-    start = perf_counter()
     assert bot.choose(seen) in seen.legal
-    assert perf_counter() - start < PATIENCE
 
 
 @pytest.mark.slow
@@ -315,7 +237,6 @@ def test_the_opponents_hands_are_drawn_in_proportion_to_their_deals(playout: Pla
 
 
 def nodes(node: Node) -> Iterator[Node]:
-    """Yield a node and all nodes below it."""
     yield node
     for child in node.children.values():
         yield from nodes(child)
@@ -324,7 +245,7 @@ def nodes(node: Node) -> Iterator[Node]:
 @pytest.mark.parametrize("playout", PLAYOUTS)
 def test_the_counts_of_the_tree_add_up_and_it_prefers_what_wins(playout: Playout) -> None:
     """One action at the root for each iteration; taking the third city always wins."""
-    for seen in views(2, seed=2)[::4]:
+    for seen in islice(choices(2, seed=2), 0, None, 4):
         tree = searcher(playout=playout, iterations=60).search(seen)
         assert set(tree.children) == set(seen.legal)
         assert sum(child.visits for child in tree.children.values()) == 60
@@ -345,7 +266,7 @@ def test_the_counts_of_the_tree_add_up_and_it_prefers_what_wins(playout: Playout
 def test_results_are_credited_to_the_seat_that_acts(seat: int) -> None:
     """In a decided last round, seen from either seat, all actions win or all lose."""
     checked = Counter[int]()
-    for seen in views(40, seed=3):
+    for seen in choices(40, seed=3):
         few = size(seen.hand) + seen.opponent_cards <= 3
         if seen.seat != seat or seen.round < 4 or seen.taken == (True, True) or not few:
             continue
@@ -368,6 +289,8 @@ def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Play
     """No card is lost, no take is too long, and both have taken unless a city win came first."""
     bot = searcher(rules, playout)
     for state in states(6, rules, seed=4):
+        if state.over:
+            continue
         seen = view(state, state.to_act)
         bot.look(seen)
         world = next(bot.worlds(seen))
@@ -382,13 +305,9 @@ def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Play
             assert brought or seen.taken[seat] or won
 
 
-def grandmaster(**parameters: float) -> Grandmaster:
-    return Grandmaster(setup(0, 0, STANDARD), **parameters)
-
-
 def late() -> list[View]:
     """Return what seats see of last rounds in which more than one action is legal."""
-    seen = [view(state, state.to_act) for state in rollouts.states(40, seed=2, plies=43)]
+    seen = (view(state, state.to_act) for state in rollouts.states(40, seed=2, plies=43))
     return [one for one in seen if len(one.legal) > 1]
 
 
@@ -433,7 +352,7 @@ def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
         policies = [own_network().scores_in] * 2
         values = action_values(seen, [hand for hand, _ in found], policies, values_after)
         deals = comb(size(seen.unseen), seen.opponent_cards)
-        wins = grandmaster(models=False).rollouts(seen)
+        wins = Grandmaster(setup(0, 0, STANDARD), models=False).rollouts(seen)
         for action, row in zip(seen.legal, values.tolist(), strict=True):
             won = sum(chance * ways for chance, (_, ways) in zip(row, found, strict=True))
             assert wins[action] == pytest.approx(won / WHOLE / deals, abs=1e-5)
@@ -443,7 +362,7 @@ def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
 def test_it_finds_out_how_the_opponent_plays() -> None:
     """By the rounds that are finished; of one that plays as none of them it thinks nothing."""
     for name, number in (("uniform", 0), ("apprentice", 1), ("timing", 3)):
-        bot = grandmaster(budget=0.02)
+        bot = Grandmaster(setup(0, 0, STANDARD), budget=0.02)
         other = import_module(f"bots.{name}").bot(setup(5, 1, STANDARD))
         state = State(random_deal(Random(5), STANDARD), STANDARD)
         while not state.over and len(state.history) < 2 * STANDARD.round_plies + 2:
@@ -453,26 +372,20 @@ def test_it_finds_out_how_the_opponent_plays() -> None:
         assert bot.belief.shares[number] > 0.9
 
 
-def against_greedy(own: Setup) -> Strategy:
-    """Return a quick responder to greedy."""
-    return bot(own, victim="greedy", worlds=20)
-
-
 @pytest.mark.slow
 def test_it_wins_from_the_bot_that_it_knows() -> None:
     """Most games, in either seat."""
+    own = partial(bot, victim="greedy", worlds=20)
     won = 0.0
     for seed in range(4):
-        for seat in (0, 1):
-            both: tuple[Bot, Bot] = against_greedy, Greedy
-            bots = both[:: 1 - 2 * seat]
-            winner = play_game(bots[0], bots[1], seed=seed).winner
+        for seat, both in enumerate(((own, Greedy), (Greedy, own))):
+            winner = play_game(*both, seed=seed).winner
             won += 0.5 if winner is None else winner == seat
     assert won >= 6
 
 
-def test_its_opponent_is_made_for_the_other_seat() -> None:
-    """With the rules of the game; without the method it is refused."""
+def test_its_opponent_is_made_for_the_other_seat_and_a_blind_response_infers_nothing() -> None:
+    """With the rules of the game; blind, all hands keep the weight with which they were dealt."""
     seats = []
 
     def victim(own: Setup) -> Greedy:
@@ -485,17 +398,11 @@ def test_its_opponent_is_made_for_the_other_seat() -> None:
     assert seats == [(1, STANDARD), (0, STANDARD)]
     with pytest.raises(TypeError, match="Uniform has no method scores"):
         Responder(setup(1, 0)).meet(setup(1, 0), uniform)
-
-
-def test_a_blind_response_infers_nothing_about_the_hand() -> None:
-    """All hands keep the weight with which they were dealt, whatever the victim has played."""
     seen = View.from_text("1 5678C xy 8")
     ways = dict(hands(seen))
     for is_blind in (False, True):
-        own = setup(1, 1)
-        known = Responder(own, "timing", blind=is_blind)
+        known = Responder(setup(1, 1), "timing", blind=is_blind)
         known.choose(seen)
-        belief = known.belief
-        each = zip(belief.hands, belief.weights, strict=True)
+        each = zip(known.belief.hands, known.belief.weights, strict=True)
         shares = {round(weight / ways[hand], 9) for hand, weight in each}
         assert (len(shares) == 1) is is_blind

@@ -31,12 +31,12 @@ from bots.ismcts import Ismcts
 from engine import STANDARD, Action, Pack, Rules, State, Strategy, View
 from engine.cards import CHARS, KINDS, TAKE, cards_of, counts, pack_of, size
 from engine.play import playout, setup
-from engine.scoring import Piles, city_winner, outcome
+from engine.scoring import Outcome, Piles, city_winner, outcome
 from engine.seeds import stream
 from engine.state import random_deal
 from engine.view import view
 from engine.worlds import sample
-from tests.positions import pack, walk
+from tests.positions import choices, pack, walk
 from tests.tables.games import play, rows_of, tournament
 from tests.tiers import few
 
@@ -55,13 +55,7 @@ SMALL = {
 
 
 def worth(view: View) -> dict[Action, int]:
-    """Return the sum of each action's values over all deals of the opponent's hand, by minimax.
-
-    It is plain search, without pruning and without a table: it shares only the engine with the bot.
-
-    A value is 1, 0 or -1 for a won, drawn or lost game with open cards. A game that goes on
-    after the round counts as drawn, so before the last round only city wins count.
-    """
+    """Return each action's sum of 1, 0 and -1 over all deals of the other hand, by plain search."""
     total = dict.fromkeys(view.legal, 0)
     known: dict[Pack, dict[Action, int]] = {}
     for cards in combinations(cards_of(view.unseen), view.opponent_cards):
@@ -82,40 +76,27 @@ def _world(view: View, theirs: Pack) -> State:
 
 
 def _values(world: State, seat: int) -> dict[Action, int]:
-    return {action: _value(_after(world, action), seat) for action in world.legal()}
-
-
-def _after(world: State, action: Action) -> State:
-    twin = world.copy()
-    twin.apply(action)
-    return twin
+    values = {}
+    for action in world.legal():
+        twin = world.copy()
+        twin.apply(action)
+        values[action] = _value(twin, seat)
+    return values
 
 
 def _value(world: State, seat: int) -> int:
     if world.over:
-        last = world.round == world.rules.rounds
-        winner = (
-            (outcome(world.piles, world.rules).winner)
-            if last
-            else city_winner(world.piles, world.rules)
-        )
+        decide = outcome if world.round == world.rules.rounds else city_winner
+        found = decide(world.piles, world.rules)
+        winner = found.winner if isinstance(found, Outcome) else found
         return 0 if winner is None else 1 if winner == seat else -1
     values = _values(world, seat).values()
     return max(values) if world.to_act == seat else min(values)
 
 
-def positions(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
-    """Yield the view of the seat to act wherever it has a choice, in random games."""
-    rng = Random(seed)
-    for _ in range(games):
-        for state in walk(rng, rules):
-            if len(state.legal()) > 1:
-                yield view(state, state.to_act)
-
-
 def last_round(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
     """Yield those of the last round with few cards in which a seat may still take."""
-    for seen in positions(rules, games, seed):
+    for seen in choices(games, rules, seed):
         few = size(seen.hand) + seen.opponent_cards <= 6
         if few and seen.round == rules.rounds and seen.taken != (True, True):
             yield seen
@@ -137,54 +118,32 @@ def test_every_action_is_worth_what_plain_minimax_says(rules: Rules) -> None:
     assert values[0]
 
 
-@pytest.mark.slow
-def test_the_published_game_agrees_too() -> None:
-    """Where the hands are small enough for plain search."""
-    exact, compared = Exact(STANDARD), 0
-    for seen in last_round(STANDARD, 30, seed=1):
-        if size(seen.hand) + seen.opponent_cards <= 5:
-            assert exact.worth(seen) == worth(seen), seen
-            compared += 1
-    assert compared >= 40
-
-
 def test_out_of_reach_all_actions_are_equally_good_and_the_inner_bot_decides() -> None:
-    """Before the last round, and when positions run out; with enough there is an answer."""
-    seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
-    assert Exact(STANDARD, unseen=100).best(seen) == seen.legal
+    """Before the last round, when positions run out, and when both seats have taken."""
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
     assert Exact(STANDARD, positions=10).best(seen) == seen.legal
     assert len(Exact(STANDARD, positions=10_000).best(seen)) == 1
     seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
+    assert Exact(STANDARD, unseen=100).best(seen) == seen.legal
     for action in seen.legal:
         assert wrapped(Stub(action)).choose(seen) == action
-
-
-def test_where_nothing_changes_the_result_all_actions_are_equally_good() -> None:
-    """Both seats have taken, so cards that are played now stay in the row."""
-    for seen in positions(STANDARD, 20, seed=3):
-        if seen.taken == (True, True) and seen.round == STANDARD.rounds:
-            assert Exact(STANDARD).best(seen) == seen.legal
-            return
-    pytest.fail("no such position")
+    both_took = (one for one in choices(20, seed=3) if one.taken == (True, True))
+    seen = next(one for one in both_took if one.round == STANDARD.rounds)
+    assert Exact(STANDARD).best(seen) == seen.legal
 
 
 class Stub:
-    """Always chooses one action, and counts how often it is asked."""
+    """Always chooses one action."""
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
-        self.asked = 0
 
     def choose(self, seen: View, /) -> int:
-        """Return the wanted action."""
         assert self.wanted in seen.legal
-        self.asked += 1
         return self.wanted
 
 
 def wrapped(inside: Strategy) -> Endgame:
-    """Return the endgame with this strategy inside."""
     bot = Endgame(setup(0, 0))
     bot.inside = inside
     return bot
@@ -211,7 +170,7 @@ def test_any_bot_of_the_folder_can_be_inside() -> None:
     different = set()
     for name in names:
         bot = Endgame(setup(0, 0), inside=name)
-        asked = [seen for seen in positions(STANDARD, 3, seed=5) if seen.round < 4]
+        asked = [seen for seen in choices(3, seed=5) if seen.round < 4]
         answers = [bot.choose(seen) for seen in asked]
         assert answers == [bot.inside.choose(seen) for seen in asked]
         assert type(bot.inside).__name__.lower() == name
@@ -227,29 +186,22 @@ class Position(NamedTuple):
     theme: str
 
 
-POSITIONS = [
-    Position(*line.split(" | "))
-    for line in Path(__file__).with_name("tactics.txt").read_text(encoding="utf-8").splitlines()
-]
+TACTICS = Path(__file__).with_name("tactics.txt").read_text(encoding="utf-8")
+POSITIONS = [Position(*line.split(" | ")) for line in TACTICS.splitlines()]
 """Cities before the last round, then the last round."""
 
-SOLVERS = [
-    "pimc",
-    "ismcts(iterations=400)",
-    "ismcts(iterations=400, positions=0)",
-    "champion",
-]
-
-IN_THE_LAST_ROUND = ["endgame", "endgame(inside='uniform')"]
+SOLVERS = ["pimc", "champion", *(f"ismcts(iterations=400{more})" for more in ("", ", positions=0"))]
 
 
 def answer(spec: str, position: Position, seed: int = 0) -> str:
-    """Return what a bot does in the position, as text."""
     seen = View.from_text(position.view)
     return CHARS[resolve(spec).create(setup(seed, seen.seat)).choose(seen)]
 
 
-@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)
+each_position = pytest.mark.parametrize("position", POSITIONS, ids=lambda one: one.theme)
+
+
+@each_position
 def test_the_right_action_is_the_best_over_all_hands(position: Position) -> None:
     """By minimax in every world, and by a clear margin."""
     seen = View.from_text(position.view)
@@ -261,14 +213,14 @@ def test_the_right_action_is_the_best_over_all_hands(position: Position) -> None
     assert best in (0, deals)
 
 
-@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)
+@each_position
 @pytest.mark.parametrize("spec", SOLVERS)
 def test_a_search_finds_the_right_action(spec: str, position: Position) -> None:
     """With each of three seeds."""
     assert {answer(spec, position, seed) for seed in range(3)} == {position.right}
 
 
-@pytest.mark.parametrize("spec", IN_THE_LAST_ROUND)
+@pytest.mark.parametrize("spec", ["endgame", "endgame(inside='uniform')"])
 def test_the_endgame_finds_all_right_actions_of_the_last_round(spec: str) -> None:
     """The bot inside gives no help, because only one action is best."""
     last = [one for one in POSITIONS if View.from_text(one.view).round == STANDARD.rounds]
@@ -285,13 +237,9 @@ def between_rounds(number: int, seed: int = 0) -> list[tuple[Piles, bytes]]:
             state.apply(rng.choice(state.legal()))
         cards = random_deal(rng)
         first, second = sorted(rng.choices(range(30), k=2))
-        positions.append((state.piles, state.row))
-        positions.append(
-            (
-                (pack_of(cards[:first]), pack_of(cards[first:second])),
-                cards[second : second + rng.randrange(12)],
-            )
-        )
+        row = cards[second : second + rng.randrange(12)]
+        piles = pack_of(cards[:first]), pack_of(cards[first:second])
+        positions += [(state.piles, state.row), (piles, row)]
     return [(piles, row) for piles, row in positions if max(piles) < STANDARD.city_pack]
 
 
@@ -342,7 +290,6 @@ def test_no_learned_weight_within_a_round_has_changed(number: int) -> None:
 
 
 def champion(rules: Rules = STANDARD, iterations: int = 20) -> Champion:
-    """Return a new champion."""
     return Champion(setup(0, 0, rules), iterations, positions=100)
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import log
 from random import Random
 from types import ModuleType
@@ -23,21 +23,17 @@ from engine import STANDARD, Action, Rules, Setup, State, View, counts, hands, s
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
 from engine.play import setup
 from engine.view import view
-from tests.batch.test_last_round import some_at_each_ply
-from tests.positions import RULE_SETS, walk
+from tests.batch.test_last_round import as_games, some_at_each_ply
+from tests.positions import RULE_SETS
+from tests.positions import choices as some_choices
 from tests.tiers import few
 
 INPUTS = encoder_of(STANDARD).size + WORTHS
 
 
-def views(number: int, rules: Rules = STANDARD) -> list[View]:
+def views(number: int) -> list[View]:
     """Return views of the seat to act from random games, those with a choice."""
-    rng = Random(3)
-    found: list[View] = []
-    while len(found) < number:
-        games = (state for state in walk(rng, rules) if len(state.legal()) > 1)
-        found += [view(state, state.to_act) for state in games]
-    return found[:number]
+    return [*islice(some_choices(seed=3), number)]
 
 
 def layers(*sizes: int) -> list[np.ndarray]:
@@ -131,12 +127,6 @@ def exact_values() -> list[dict[int, float]]:
     """Return the values that `endgame` finds in the late views, where there is a choice."""
     exact = endgame.Exact(STANDARD, size(STANDARD.pack), 10**9)
     return [exact.values.copy() if exact.best(seen) else {} for seen in late()]
-
-
-def as_games(seen: list[View]) -> Lockstep:
-    """Return a game for each view; the opponent's hand is any that fits."""
-    games = [Lockstep.from_view(one, [next(hands(one))[0]]) for one in seen]
-    return games[0].join(games[1:])
 
 
 def test_before_the_last_round_it_plays_by_its_own_network() -> None:
@@ -248,7 +238,6 @@ def _played(games: Lockstep, states: list[State]) -> Iterator[Moment]:
 
 
 def strategy(name: str, rules: Rules = STANDARD, **params: Any) -> Any:
-    """Return a new strategy of a bot."""
     return import_module(f"bots.{name}").bot(setup(0, 0, rules), **params)
 
 
@@ -272,7 +261,12 @@ def differing(strategy: Any, seen: list[Moment]) -> list[View]:
 @pytest.mark.parametrize("number", [QUICK, pytest.param(ALL, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", BOTS)
 def test_the_scores_choose_as_the_bot_does(name: str, number: int) -> None:
-    """In every position of games between all bots, with their own parameters and with others."""
+    """In every position, also with other parameters; what the seat cannot see is not used."""
+    for games, _ in moments(QUICK):
+        blind = games.select(np.arange(games.count))
+        blind.hands[1 - blind.to_act, :, np.arange(games.count)] = 0
+        blind.dealt[:] = 0
+        assert (strategy(name).scores(blind) == strategy(name).scores(games)).all()
     seen = moments(number)
     assert sum(len(moment.views) for moment in seen) >= number
     assert not differing(strategy(name), seen)
@@ -284,14 +278,3 @@ def test_the_scores_choose_as_the_bot_does(name: str, number: int) -> None:
 def test_they_do_so_under_other_rules(name: str, rules: Rules) -> None:
     """Also where takes are short or long, sets cost points, and cities are out of reach."""
     assert not differing(strategy(name, rules), moments(60, rules))
-
-
-@pytest.mark.parametrize("name", BOTS)
-def test_the_scores_use_what_the_seat_knows(name: str) -> None:
-    """Without the other seat's hand and the cards to come they are the same."""
-    for games, _ in moments(QUICK):
-        before = strategy(name).scores(games)
-        blind = games.select(np.arange(games.count))
-        blind.hands[1 - blind.to_act, :, np.arange(games.count)] = 0
-        blind.dealt[:] = 0
-        assert (strategy(name).scores(blind) == before).all()

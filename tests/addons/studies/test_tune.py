@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.tuning import (
-    PROOF,
-    Tuning,
-    TuningPlan,
-    make_tuning,
-    search_parameters,
-)
+from arena.addons.studies.tuning import PROOF, Tuning, TuningPlan, make_tuning, search_parameters
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, ChangedBots, InputError
 from arena.executors.local import Executor, LocalExecutor
@@ -27,6 +21,7 @@ from arena.tournament.rounds import Counts, HalvingRounds, add
 from arena.tournament.stop import Halving
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from engine.play import Draw
 from tests.conftest import Arena
 from tests.kit import HERE, Stops, playing, refused
 from tests.rogues import FOLDER
@@ -34,6 +29,7 @@ from tests.tiers import few
 
 BUDGET = 224
 PATIENCE = ("patience=0..20",)
+STRANGER = str(FOLDER / "tuned.py")
 WEAK = "greedy(patience=3)"
 """A bot that a search makes better; the default was found by one."""
 
@@ -41,7 +37,6 @@ WEAK = "greedy(patience=3)"
 def tuning(
     bot: str = WEAK, parameters: tuple[str, ...] = PATIENCE, *panel: str, budget: int = BUDGET
 ) -> TuningPlan:
-    """Return a small tuning of a bot against some others."""
     entries = [resolve(one, lane="inproc") for one in (bot, *(panel or ("majority", "denier")))]
     base = Tournament("tune", 3, 1, entries, STANDARD, max_faults=1, panel=len(entries) - 1)
     return make_tuning(base, parameters, budget, 32)
@@ -53,7 +48,6 @@ def play(folder: Path, what: TuningPlan, executor: Executor = HERE) -> Tuning:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a search that has ended."""
     folder = tmp_path_factory.mktemp("tune") / "out"
     play(folder, tuning())
     return folder
@@ -92,20 +86,17 @@ def test_each_round_halves_the_settings_within_the_budget(budget: int) -> None:
     assert sum(counts[2 * 12]) == sum(counts[0])  # those of the first round only
 
 
+def first_draws(place: Path) -> list[list[Draw]]:
+    """Return the first draws of each setting of a run against the first opponent."""
+    run, store = read_run(place)
+    store.close()
+    numbers = range(0, len(run.pairings), run.panel)
+    return [[run.draw(run.fixture(number, pair, 0)) for pair in range(4)] for number in numbers]
+
+
 def test_all_settings_meet_the_same_deals_which_are_not_those_of_the_comparison(out: Path) -> None:
     """With the same luck; those that stay longer play more pairs."""
-    draws = []
-    for place in (out, out / PROOF):
-        tournament, store = read_run(place)
-        store.close()
-        panel = tournament.panel
-        draws.append(
-            [
-                [tournament.draw(tournament.fixture(number, pair, 0)) for pair in range(4)]
-                for number in range(0, len(tournament.pairings), panel)
-            ]
-        )
-    search, comparison = draws
+    search, comparison = map(first_draws, (out, out / PROOF))
     assert (len(search), len(comparison)) == (9, 2)
     assert search == search[:1] * 9
     assert not {draw.deal for draw in search[0]} & {draw.deal for draw in comparison[0]}
@@ -134,9 +125,8 @@ def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> 
     assert (best.points, best.games) == (points, games)
     header, first, *rest = (out / CANDIDATES.file).read_text().splitlines()
     assert header == "candidate,setting,pairs,score,fault"
-    assert (
-        first == f"{best.label},patience={best.setting['patience']},{games // 2},{best.score:.4f},"
-    )
+    setting = f"patience={best.setting['patience']}"
+    assert first == f"{best.label},{setting},{games // 2},{best.score:.4f},"
     assert len(rest) == 7
 
 
@@ -169,15 +159,12 @@ def test_any_number_of_workers_gives_the_same_bytes(out: Path, tmp_path: Path) -
 def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> None:
     """With its fault; the search goes on among the others."""
     parameters = ("patience=0..8", f"mode=plain,{mode}")
-    found = play(
-        tmp_path / "out", tuning(str(FOLDER / "tuned.py"), parameters, "uniform", budget=240)
-    )
+    found = play(tmp_path / "out", tuning(STRANGER, parameters, "uniform", budget=240))
     failed = [one for one in found.tried if one.fault]
     assert {one.setting["mode"] for one in failed} == {mode}
     assert {one.setting["mode"] for one in found.tried if not one.fault} == {"plain"}
     assert {one.games for one in failed} == {min(one.games for one in found.tried)}
-    warnings = found.warnings
-    assert any(failed[0].label in line and "arena show" in line for line in warnings)
+    assert any(failed[0].label in line and "arena show" in line for line in found.warnings)
 
 
 @pytest.mark.slow
@@ -186,7 +173,7 @@ def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_o
 ) -> None:
     """It names the fault, and the command that shows the game."""
     parameters = ("patience=0..8", "mode=late,broken")
-    what = tuning(str(FOLDER / "tuned.py"), parameters, "uniform", budget=240)
+    what = tuning(STRANGER, parameters, "uniform", budget=240)
     with pytest.raises(ArenaError, match=r"every setting fails: candidate-.*arena show "):
         play(tmp_path / "out", what)
     with pytest.raises(ArenaError, match=r"an opponent, fails: .*; see `arena show"):
@@ -217,14 +204,8 @@ def test_a_folder_of_something_else_stays_as_it_is(out: Path) -> None:
 
 
 WORDS = (
-    "tune",
-    "greedy(patience=1.0)",
-    "--param",
-    "patience=3,9",
-    "--against",
-    "majority",
-    "--budget",
-    "144",
+    *("tune", "greedy(patience=1.0)", "--param", "patience=3,9"),
+    *("--against", "majority", "--budget", "144"),
 )
 
 
@@ -249,26 +230,27 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     assert names == {"run.sqlite", "run.log", "proof", CANDIDATES.file}
 
 
-STRANGER = str(FOLDER / "tuned.py")
 MISTAKES = [
-    (("greedy", "--param", "patience=0..5"), "--against: name the bots that the settings meet"),
-    (("greedy", "--param", "patienc=0..5"), "bot 'greedy': got an unexpected keyword argument"),
-    (("greedy", "--param", "patience=a,b"), "bot 'greedy': parameter patience='a': Expected"),
-    ((STRANGER, "--param", "modes=a,b"), f"bot '{STRANGER}': got an unexpected keyword argument"),
-    (("nobody", "--param", "patience=0..5"), "bot 'nobody'"),
-    (("greedy", "--param", "patience"), "--param 'patience=': write NAME=LOW..HIGH"),
-    (("greedy", "--param", "patience=0..5", "--budget", "7"), "budget: 7 pairs, and it takes 12"),
-    (("greedy", "--param", "patience=0..5", "--budget", "0"), "Invalid value for '--budget'"),
+    ("greedy patience=0..5", "--against: name the bots that the settings meet"),
+    ("greedy patienc=0..5", "bot 'greedy': got an unexpected keyword argument"),
+    ("greedy patience=a,b", "bot 'greedy': parameter patience='a': Expected"),
+    (f"{STRANGER} modes=a,b", f"bot '{STRANGER}': got an unexpected keyword argument"),
+    ("nobody patience=0..5", "bot 'nobody'"),
+    ("greedy patience", "--param 'patience=': write NAME=LOW..HIGH"),
+    ("greedy patience=0..5 --budget 7", "budget: 7 pairs, and it takes 12"),
+    ("greedy patience=0..5 --budget 0", "Invalid value for '--budget'"),
 ]
+"""What is typed, without --param before the second word."""
 
 
 @pytest.mark.parametrize(("words", "message"), MISTAKES)
 def test_a_mistake_is_one_line_and_nothing_is_played(
-    arena: Arena, tmp_path: Path, words: tuple[str, ...], message: str
+    arena: Arena, tmp_path: Path, words: str, message: str
 ) -> None:
     """It names the option and the text; no folder is made."""
-    against = () if message.startswith("--against") else ("--against", "uniform")
-    assert refused(arena("tune", *words, *against)).startswith(message)
+    bot, *more = words.split()
+    more += [] if message.startswith("--against") else ["--against", "uniform"]
+    assert refused(arena("tune", bot, "--param", *more)).startswith(message)
     assert not (tmp_path / "results").exists()
 
 

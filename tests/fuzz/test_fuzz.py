@@ -156,13 +156,8 @@ def _ask(player: RemotePlayer) -> None:
 def good_run() -> Path:
     """Return the folder of a finished run; no input changes it."""
     folder = Path(tempfile.mkdtemp(prefix="arena-fuzz-")) / "out"
-    run(_cup(), HERE, RunFolder(folder), QUIET)
+    _resume(folder)
     return folder
-
-
-@cache
-def _cup() -> Tournament:
-    return Tournament("out", 0, 3, [resolve("uniform"), resolve("greedy")], STANDARD)
 
 
 def try_store(changes: Sequence[Change]) -> None:
@@ -182,7 +177,8 @@ def _verify(folder: Path) -> None:
 
 
 def _resume(folder: Path) -> None:
-    run(_cup(), HERE, RunFolder(folder), QUIET)
+    cup = Tournament("out", 0, 3, [resolve("uniform"), resolve("greedy")], STANDARD)
+    run(cup, HERE, RunFolder(folder), QUIET)
 
 
 def flip(place: int, value: int) -> Change:
@@ -198,7 +194,6 @@ def flip(place: int, value: int) -> Change:
 
 
 def cut(length: int) -> Change:
-    """Return a change that leaves only the beginning of the store."""
     return lambda folder: os.truncate(folder / "run.sqlite", length)
 
 
@@ -208,7 +203,6 @@ def execute(statement: str, *values: object) -> Change:
 
 
 def manifest(text: str) -> Change:
-    """Return a change of the manifest's text in the store."""
     return execute("UPDATE run SET value = ?", text)
 
 
@@ -241,20 +235,9 @@ values = st.recursive(
 )
 
 _PIECES = (
-    "bots: [uniform, greedy]\n",
-    "bots:\n- uniform\n- bot: greedy\n  label: g\n  params: ",
-    "pairs: 1\n",
-    "pairs: ",
-    "seed: ",
-    "name: ",
-    "rules: ",
-    "limits: {decision: ",
-    "lane: jail\n",
-    "workers: 2\n",
-    "max_faults: ",
-    "&a ",
-    "*a",
-    "<<: *a\n",
+    "bots: [uniform, greedy]\n", "bots:\n- uniform\n- bot: greedy\n  label: g\n  params: ",
+    "pairs: 1\n", "pairs: ", "seed: ", "name: ", "rules: ", "limits: {decision: ", "lane: jail\n",
+    "workers: 2\n", "max_faults: ", "&a ", "*a", "<<: *a\n",
     "[", "]", "{", "}", ", ", ": ", "- ", "? ", "| \n", "> \n", "'", '"', "\n", "  ", "#", "!", "%",
     "[*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]",
     "!!set ", "!!binary ", "!!timestamp ", "!!int ", "!!python/name:os.system ", "!<x>",
@@ -322,12 +305,8 @@ _rows = st.builds(
     st.integers(0, 2),
 )
 _STATEMENTS = (
-    "DROP TABLE games",
-    "DROP TABLE evidence",
-    "DROP TABLE run",
-    "DELETE FROM run",
-    "DELETE FROM games",
-    "DELETE FROM games WHERE pair = 1",
+    *(f"DROP TABLE {table}" for table in ("games", "evidence", "run")),
+    *(f"DELETE FROM {rows}" for rows in ("run", "games", "games WHERE pair = 1")),
     "CREATE TABLE more (a)",
     "CREATE INDEX more ON games (pair)",
     "CREATE VIEW more AS SELECT 1",
@@ -337,10 +316,8 @@ _STATEMENTS = (
     "INSERT INTO evidence VALUES (0, 0, 0, x'ff', 5, x'00', 0)",
     "UPDATE run SET value = zeroblob(20000000)",
     "UPDATE games SET fault = CAST(x'ff' AS TEXT)",
-    "PRAGMA user_version = 1",
-    "PRAGMA application_id = 0",
-    "PRAGMA writable_schema = ON",
-    "PRAGMA journal_mode = DELETE",
+    *("PRAGMA user_version = 1", "PRAGMA application_id = 0"),
+    *("PRAGMA writable_schema = ON", "PRAGMA journal_mode = DELETE"),
 )
 _KEYS = ("name", "seed", "pairs", "rules", "limits", "max_faults", "bots", "versions")
 _paths = st.sampled_from([(key,) for key in _KEYS]) | st.tuples(
@@ -389,13 +366,10 @@ def attempt(name: str, turn: int) -> int:
     """Try the inputs of a kind that a seed gives, and return how many there were."""
     tried, (strategy, target, most) = 0, TARGETS[name]
 
+    every = list(HealthCheck)
+
     @seed(turn)
-    @settings(
-        max_examples=most,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=most, deadline=None, database=None, suppress_health_check=every)
     @given(strategy)
     def try_one(value: Any) -> None:
         nonlocal tried
@@ -432,8 +406,7 @@ def test_our_host_reads_lines_in_whatever_pieces_they_come(cuts: list[int]) -> N
         messages += [New(game=game, seat=0, seed="0" * 32, **limits), End(game=game)]
     for number, message in enumerate(messages):
         message.id = number
-    first, *others = map(encode, messages)
-    text = b"".join([first, *others])
+    text = b"".join(map(encode, messages))
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, tempfile.TemporaryFile() as answers:
         for piece in cuts:

@@ -14,7 +14,6 @@ from tests.stability.sample import hashes, made, make, zip_folders
 
 
 def write(path: Path, lines: Iterable[str]) -> None:
-    """Write a list."""
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 

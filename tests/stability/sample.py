@@ -55,9 +55,7 @@ COMMANDS = {
         *("compare", "new=greedy(patience=2)", "old=greedy", "--against", "uniform,majority"),
         *("--max-pairs", "20", "--out", "comparison", *_RUN),
     ),
-    "ablation": (
-        *("ablate", "small.yaml", "--rule", "set_bonus=0", "--out", "ablation", "--quiet", *_RUN),
-    ),
+    "ablation": ("ablate", "small.yaml", "--rule", "set_bonus=0", "--out", "ablation", "-q", *_RUN),
     "tuning": (
         *("tune", "greedy", "--param", "patience=0..4", "--against", "majority"),
         *("--budget", "112", "--proof", "20", "--out", "tuning", *_RUN),
@@ -121,11 +119,10 @@ def made(folder: Path, printed: Mapping[str, str]) -> Iterator[str]:
             keys = {key for part in parts for key in _keys(json.loads(part))}
             yield from (f"keys of {name}: {key}" for key in sorted(keys))
     for name in ("run", "comparison", "ablation", "tuning"):
-        files = [path for path in sorted((folder / name).iterdir()) if path.suffix in ENDINGS]
-        files += sorted((folder / name).glob("details/*"))
-        yield from (
-            f"file of {name}: {path.relative_to(folder / name).as_posix()}" for path in files
-        )
+        top = folder / name
+        files = [path for path in sorted(top.iterdir()) if path.suffix in ENDINGS]
+        files += sorted(top.glob("details/*"))
+        yield from (f"file of {name}: {path.relative_to(top).as_posix()}" for path in files)
         for path in files:
             if path.suffix == ".csv":
                 header = path.read_text().partition("\n")[0].split(",")
@@ -155,9 +152,7 @@ def zip_folders(folder: Path, to: Path) -> None:
     """Keep each folder that was made, and the files beside it, as an archive of a few kB."""
     to.mkdir(parents=True)
     for name in KEPT:
-        with zipfile.ZipFile(
-            to / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9
-        ) as kept:
+        with zipfile.ZipFile(to / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as kept:
             for path in sorted(folder.rglob("*")):
                 place = path.relative_to(folder)
                 is_kept = place.parts[0] in KEPT[name] and place.name not in _LEFT_OUT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import re
 import sqlite3
 import zipfile
 from collections.abc import Iterable
@@ -27,51 +26,26 @@ from tests.stability.public import public
 from tests.stability.sample import COMMANDS, KEPT, hashes, made, make, write_inputs
 
 _GONE = """\
-These public facts are gone or have changed. Users build on them: see docs/stability.md. Keep them
-for a minor version with a warning, name that in CHANGELOG.md, and take them away after it. If a
-type has only become wider, or this is a major version, `python -m tests.stability` writes the list:
-"""
-_BREAKS = """\
-These parameters, keys or options are new and required, so calls and files of before fail: give them
-a default (docs/stability.md):
+These public facts are gone or have changed: users build on them (docs/stability.md). Keep them for
+a minor version with a warning, and name that in CHANGELOG.md. If a type has only become wider, or
+this is a major version, `python -m tests.stability` writes the list:
 """
 _NEW = """\
-These public facts are new, which is right for a minor version. `python -m tests.stability` writes
-the list again; name them in CHANGELOG.md:
+These public facts are new, which is right for a minor version, unless they are required: give them
+a default. `python -m tests.stability` writes the list; name them in CHANGELOG.md:
 """
-_REQUIRED = re.compile(
-    r"(?P<of>\S+) (argument|keyword|field) [^=*]*"  # of the library
-    r"|(?P<key>(config|league) \w+)\.\w+ required .*"
-    r"|(?P<command>arena[\w -]*) (argument \w+|-.*) .*required.*"
-)
 
 
 def read(path: Path) -> list[str]:
-    """Return the lines of a list."""
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def complain(listed: Iterable[str], now: Iterable[str]) -> str:
+def complain(listed: list[str], now: Iterable[str]) -> str:
     """Return what is wrong with what is public now, nothing if it is what is listed."""
-    listed, now = [*listed], [*now]
-    new = [line for line in now if line not in {*listed}]
-    parts = (
-        (_GONE, [line for line in listed if line not in {*now}]),
-        (_BREAKS, [line for line in new if _owner(line) and is_there(_owner(line), listed)]),
-        (_NEW, new),
-    )
-    return next((text + "\n".join(lines) for text, lines in parts if lines), "")
-
-
-def _owner(line: str) -> str:
-    """Return what a required parameter, key or option belongs to, nothing for another line."""
-    match = _REQUIRED.fullmatch(line)
-    return next(filter(None, match.groupdict().values()), "") if match else ""
-
-
-def is_there(owner: str, listed: Iterable[str]) -> bool:
-    """Return whether a function, a file's part or a command has been listed."""
-    return any(line.startswith((f"{owner}:", f"{owner}.")) for line in listed)
+    facts = [*now]
+    gone = [line for line in listed if line not in {*facts}]
+    new = [line for line in facts if line not in {*listed}]
+    return "\n".join([_GONE, *gone] if gone else [_NEW, *new] if new else [])
 
 
 @pytest.mark.slow
@@ -111,43 +85,21 @@ def test_the_bytes_for_a_seed_are_those_of_the_minor_version(
     )
 
 
-GONE = [name for name in REMOVED if name.startswith("arena ")]
-KEYS = [name.removeprefix("key ") for name in REMOVED if name.startswith("key ")]
-NAMES = [name for name in REMOVED if name.startswith("arena.")]
-
-
-def test_every_name_is_a_command_an_option_a_key_or_a_name_of_the_library() -> None:
-    """No other kind of name is asked for."""
-    assert {*REMOVED} == {*GONE, *(f"key {key}" for key in KEYS), *NAMES}
-
-
-@pytest.mark.parametrize("name", GONE)
-def test_a_command_or_an_option_says_what_to_use(arena: Arena, name: str) -> None:
-    """In one line, with exit status 2; an option of a command that is still there."""
-    *command, last = name.split()[1:]
-    assert not command or command[0] in find_commands()
-    assert command or last not in find_commands()
-    done = arena(*command, last)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: {name} has left with version 2.0: {REMOVED[name]}\n"
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_a_key_of_a_config_says_what_to_use(arena: Arena, tmp_path: Path, key: str) -> None:
-    """With its line."""
-    (tmp_path / "cup.yaml").write_text(f"bots: [greedy, uniform]\n{key}: 1\n")
-    done = arena("run", "cup.yaml")
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"error: cup.yaml: line 2: key {key} has left with version 2.0: {REMOVED[f'key {key}']}\n"
-    )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_of_the_library_says_what_to_use(name: str) -> None:
-    """As the message of the AttributeError."""
-    with pytest.raises(AttributeError, match=r"has left with version 2\.0: ."):
-        getattr(library, name.removeprefix("arena."))
+@pytest.mark.parametrize("name", REMOVED)
+def test_what_has_left_says_what_to_use(arena: Arena, tmp_path: Path, name: str) -> None:
+    """A command, an option of one that is still there, a key with its line, a name."""
+    why = f"{name} has left with version 2.0: {REMOVED[name]}"
+    kind, _, rest = name.partition(" ")
+    if kind == "arena":
+        *command, last = rest.split()
+        assert command[0] in find_commands() if command else last not in find_commands()
+        assert refused(arena(*command, last)) == why
+    elif kind == "key":
+        (tmp_path / "cup.yaml").write_text(f"bots: [greedy, uniform]\n{rest}: 1\n")
+        assert refused(arena("run", "cup.yaml")) == f"cup.yaml: line 2: {why}"
+    else:
+        with pytest.raises(AttributeError, match=r"has left with version 2\.0: ."):
+            getattr(library, name.removeprefix("arena."))
 
 
 def test_a_manifest_with_a_key_that_has_left_is_read() -> None:
@@ -159,10 +111,10 @@ def test_a_manifest_with_a_key_that_has_left_is_read() -> None:
 
 RELEASED = sorted(path for path in FOLDERS.iterdir() if path.name[0].isdigit())
 BEFORE = sorted(path for path in FOLDERS.iterdir() if path.name.startswith("before_1.0"))
+each_version = pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
 
 
 def unpack(folder: Path, version: Path, *names: str) -> None:
-    """Unpack archives of a version in a folder."""
     for name in names:
         with zipfile.ZipFile(version / f"{name}.zip") as archive:
             archive.extractall(folder)
@@ -179,14 +131,7 @@ def check_going_on(done: Done, manifest: dict[str, Any], *, plays: bool) -> None
         assert done.returncode == 0, done.stderr
 
 
-def test_every_format_is_kept() -> None:
-    """Of 1.0.0 and of each later version that has another format."""
-    assert RELEASED[0].name == "1.0.0"
-    assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT, "packed"}
-    assert len(BEFORE) > 2
-
-
-@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+@each_version
 def test_a_run_of_an_earlier_version_is_opened(version: Path, tmp_path: Path, arena: Arena) -> None:
     """By the library and by the commands that read."""
     unpack(tmp_path, version, "run")
@@ -197,13 +142,13 @@ def test_a_run_of_an_earlier_version_is_opened(version: Path, tmp_path: Path, ar
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
-def test_a_run_of_an_earlier_version_is_verified(
-    version: Path, tmp_path: Path, arena: Arena
-) -> None:
-    """By a version of the same minor release, after the reports have been written again."""
-    unpack(tmp_path, version, "run")
+@each_version
+def test_all_of_an_earlier_version_is_read(version: Path, tmp_path: Path, arena: Arena) -> None:
+    """Also by `report`, `replay`, and by a version of the same minor release that verifies it."""
+    unpack(tmp_path, version, "run", "games")
     assert arena("report", "run").returncode == 0
+    assert "is left out" not in (tmp_path / "run" / "report.md").read_text()
+    assert arena("replay", "games.jsonl").returncode == 0
     done = arena("verify", "run", "--sample", "0")
     if minor(version.name) == minor(version_here()):
         manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
@@ -213,7 +158,7 @@ def test_a_run_of_an_earlier_version_is_verified(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+@each_version
 @pytest.mark.parametrize("name", ["run", "comparison", "ablation"])
 def test_a_run_of_an_earlier_version_goes_on(
     name: str, version: Path, tmp_path: Path, arena: Arena
@@ -230,20 +175,7 @@ def test_a_run_of_an_earlier_version_goes_on(
         assert json.loads(done.stdout).get("played", 0) == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
-def test_an_analysis_and_records_of_an_earlier_version_are_read(
-    version: Path, tmp_path: Path, arena: Arena
-) -> None:
-    """The tables of decisions, and the games that were judged; records are replayed."""
-    unpack(tmp_path, version, "run")
-    assert arena("report", "run").returncode == 0
-    assert "is left out" not in (tmp_path / "run" / "report.md").read_text()
-    unpack(tmp_path, version, "games")
-    assert arena("replay", "games.jsonl").returncode == 0
-
-
-@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+@each_version
 def test_a_league_of_1_x_is_refused(version: Path, tmp_path: Path, arena: Arena) -> None:
     """Its games are in other folders; the line names the version that goes on with it."""
     unpack(tmp_path, version, "league")
@@ -255,6 +187,8 @@ def test_a_league_of_1_x_is_refused(version: Path, tmp_path: Path, arena: Arena)
 
 def test_what_has_left_or_was_before_1_0_is_refused(tmp_path: Path, arena: Arena) -> None:
     """A bot that was packed, and a league that had other tables under the same number."""
+    assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT, "packed"}
+    assert len(BEFORE) > 2
     unpack(tmp_path, RELEASED[0], "packed")
     line = refused(arena("play", "./packed.py", "uniform", "--pairs", "1"))
     assert "bot './packed.py': written by `arena pack`, which has left" in line
@@ -291,9 +225,6 @@ def of_run(folder: Path, version: object) -> None:
     forge(folder / "run" / "run.sqlite", "UPDATE run SET value = ?", text)
 
 
-HOSTILE = ["abc", "", -1, 10**30, None, "1" * 50, "9" * 5000 + ".0", "1.x", ["1.0.0"], {}, True]
-
-
 @pytest.mark.slow
 def test_what_a_later_version_has_made_is_refused(tmp_path: Path, arena: Arena) -> None:
     """Of a later minor or major release; one of another patch release is not."""
@@ -312,7 +243,8 @@ def test_what_a_later_version_has_made_is_refused(tmp_path: Path, arena: Arena) 
 def test_no_version_is_refused(tmp_path: Path, arena: Arena) -> None:
     """Texts, numbers and nothing, each with one line."""
     unpack(tmp_path, RELEASED[-1], "run")
-    for version in HOSTILE:
+    texts = "abc", "", "1" * 50, "9" * 5000 + ".0", "1.x"
+    for version in (*texts, -1, 10**30, None, ["1.0.0"], {}, True):
         of_run(tmp_path, version)
         line = refused(arena("show", "run"))
         assert "its manifest cannot be read: versions: no version" in line
@@ -345,18 +277,17 @@ def test_another_number_of_a_format_is_refused(
         assert (tmp_path / place).read_bytes() == before
 
 
-@pytest.mark.parametrize("number", [0, 2, -1, 10**30, None, "abc", "1", 1.0, True, [], {}])
-def test_a_record_of_another_format_is_refused(
-    number: object, tmp_path: Path, arena: Arena
-) -> None:
+def test_a_record_of_another_format_is_refused(tmp_path: Path, arena: Arena) -> None:
     """Without a number it is the first; with another one it is no record that is known here."""
     unpack(tmp_path, RELEASED[-1], "games")
-    line = (tmp_path / "games.jsonl").read_text().splitlines()[0]
-    (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": number}) + "\n")
-    done = arena("replay", "one.jsonl", "--json")
-    (answer,) = map(json.loads, done.stdout.splitlines())
-    assert (done.returncode, answer["error"]) == (1, "bad-json")
-    assert answer["message"].startswith("a record of format ")
-    assert answer["message"].endswith("; this version reads 1")
-    (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": 1}) + "\n")
-    assert arena("replay", "one.jsonl").returncode == 0
+    record = json.loads((tmp_path / "games.jsonl").read_text().splitlines()[0])
+    others = 0, 2, -1, 10**30, None, "abc", "1", 1.0, True, [], {}
+    lines = [json.dumps(record | {"format": number}) for number in (*others, 1)]
+    (tmp_path / "all.jsonl").write_text("\n".join([*lines, ""]))
+    done = arena("replay", "all.jsonl", "--json")
+    *answers, known = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, len(answers), known["over"]) == (1, len(others), True)
+    for answer in answers:
+        assert answer["error"] == "bad-json"
+        assert answer["message"].startswith("a record of format ")
+        assert answer["message"].endswith("; this version reads 1")

@@ -157,16 +157,12 @@ def test_a_mean_of_few_games_and_what_cannot_be_said_are_empty() -> None:
     assert None not in estimate(enough, MARGIN).cells
     assert difference(few, enough, MARGIN).cells[1:] == (None, None)
     one = counted([pair(0, city=1)])
-    none = count_games(1, 3, [])
+    none, three = count_games(1, 3, []), counted([pair(n) for n in range(3)])
     for measure in MEASURES:
         assert estimate(one, measure).cells[1:] == (None, None)
         assert difference(one, one, measure).cells == (0.0, None, None)
         assert estimate(none, measure).cells == (None, None, None)
-        assert difference(none, counted([pair(n) for n in range(3)]), measure).cells == (
-            None,
-            None,
-            None,
-        )
+        assert difference(none, three, measure).cells == (None, None, None)
     # forfeited games count in nothing: of four pairs one has a single game left, and one has none
     rows = [pair(0), pair(1, games=1, city=1, plies=20), pair(3)]
     run = count_games(1, 4, [game for row in rows for game in row])

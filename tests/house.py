@@ -26,13 +26,13 @@ FLAT = (
 """The modules beside the rooms."""
 
 BUDGET = {
-    "files": 230,
-    "lines of code": 28_505,
-    "lines of imports": 3890,
+    "files": 232,
+    "lines of code": 28_380,
+    "lines of imports": 3905,
     "lines of JavaScript, CSS and HTML": 2677,
-    "lines of tests/": 49_845,
-    "lines of bench/": 7157,
-    "bytes of docs/": 311_100,
+    "lines of tests/": 47_450,
+    "lines of bench/": 6950,
+    "bytes of docs/": 311_240,
     "commands and subcommands": 33,
     "options": 205,
 }
@@ -152,9 +152,9 @@ def sizes() -> dict[str, int]:
         "files": len(python),
         "lines of code": sum(map(count_lines, python)),
         "lines of imports": sum(len(_lines_of(path, _is_import)) for path in python),
-        "lines of JavaScript, CSS and HTML": _count_files("arena", "js", "css", "html"),
-        "lines of tests/": _count_files("tests", "py"),
-        "lines of bench/": _count_files("bench", "py"),
+        "lines of JavaScript, CSS and HTML": 2677count_files("arena", "js", "css", "html"),
+        "lines of tests/": 47_450count_files("tests", "py"),
+        "lines of bench/": 6950count_files("bench", "py"),
         "bytes of docs/": sum(len(path.read_bytes()) for path in (ROOT / "docs").rglob("*.md")),
         "commands and subcommands": len(found),
         "options": sum(

@@ -124,13 +124,12 @@ class Games:
     ) -> None:
         """Play some pairs against an opponent; raise Guilty for the bot's first fault."""
         number = _LADDER.index(opponent)
-        for seat in seats:  # one chunk at a time: the queue looks as long as a worker wants more
+        for seat in seats:  # one by one: a crew that waits for its only chunk asks for more
             self._queue.left.append(Chunk(number, first, pairs, seats=(seat,)))
             for played in self._crew.play():
                 self._take(opponent, played)
 
     def _take(self, opponent: str, played: Played) -> None:
-        """Note the results of a chunk; raises Guilty."""
         timing = played.timings.get(self.tournament.labels[0], Timing())
         self.timing.merge(timing)
         self.watch.used += timing.cpu.total

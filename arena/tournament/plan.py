@@ -268,7 +268,8 @@ class Work(Protocol):
 class Chunks:
     """The chunks of a call or of a check, played in this order; none is a forfeit by rule.
 
-    `look` is called several times a second while they are played.
+    `look` is called as often as a crew asks for the next one: several times a second if there is
+    only one.
     """
 
     def __init__(self, chunks: Iterable[Chunk] = (), look: Callable[[], object] = bool) -> None:

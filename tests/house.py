@@ -152,9 +152,9 @@ def sizes() -> dict[str, int]:
         "files": len(python),
         "lines of code": sum(map(count_lines, python)),
         "lines of imports": sum(len(_lines_of(path, _is_import)) for path in python),
-        "lines of JavaScript, CSS and HTML": count_files("arena", "js", "css", "html"),
-        "lines of tests/": count_files("tests", "py"),
-        "lines of bench/": count_files("bench", "py"),
+        "lines of JavaScript, CSS and HTML": _count_files("arena", "js", "css", "html"),
+        "lines of tests/": _count_files("tests", "py"),
+        "lines of bench/": _count_files("bench", "py"),
         "bytes of docs/": sum(len(path.read_bytes()) for path in (ROOT / "docs").rglob("*.md")),
         "commands and subcommands": len(found),
         "options": sum(

@@ -134,16 +134,6 @@ def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, p
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("text", ["bots: [{bot: greedy, label: =1+1}]\n", "pairs: 2\n"])
-def test_options_complete_a_config_and_a_label_may_look_like_a_spec(
-    text: str, tmp_path: Path, arena: Arena
-) -> None:
-    (tmp_path / "cup.yaml").write_text(text)
-    done = arena("run", "cup.yaml", "--pairs", "1", "--bot", "uniform", "--bot", "b=uniform")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert arena("show", "results/cup").returncode == 0
-
-
 def repeated(levels: int) -> str:
     """Return a list of lists; each but the first holds the one before it ten times."""
     lists = [f"&a{n} [{', '.join([f'*a{n - 1}' if n else '1'] * 10)}]" for n in range(levels)]
@@ -241,8 +231,7 @@ def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
 def test_options_and_keywords_are_keys_of_a_config() -> None:
     """So there is one description of a run; a gauntlet's and a Swiss run's are keys only."""
     known = {*Config.__struct_fields__}
-    of_executor = {*config_keys.ExecutorChoice.__struct_fields__}
-    assert known | of_executor >= {*config_keys.TEXTS}
+    assert known | {*config_keys.ExecutorChoice.__struct_fields__} >= {*config_keys.TEXTS}
     assert {*RunKeys.__annotations__} == known - {"bots", "panel", "format", "rounds"}
     not_asked_for = {"meetings", "extended"}  # of leagues, and what became of a run
     own = {one.name for one in fields(Tournament)} - {"entries", "paired", "stop"}

@@ -284,9 +284,10 @@ def test_the_options_say_where_and_whether_a_browser_is_opened(
     def serve(folder: Path, number: int, _tell: object, show: object) -> None:
         served.append((str(folder), number, show is not None))
 
-    monkeypatch.setattr(module, "serve", serve)
-    for words in ("", "--no-browser", "--port 8123 --results elsewhere"):
-        assert arena("table", *words.split()).returncode == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "serve", serve)
+        for words in ("", "--no-browser", "--port 8123 --results elsewhere"):
+            assert arena("table", *words.split()).returncode == 0
     assert served == [("results", 0, True), ("results", 0, False), ("elsewhere", 8123, True)]
     (tmp_path / "file").touch()
     line = refused(arena("table", "--no-browser", "--results", "file"))

@@ -142,7 +142,7 @@ def test_40_variants_have_40_names_of_which_none_is_cut(
     assert {row[1][:6] for row in rows_of(page, "standings")} == {"ismcts"}
     page.evaluate(TAKE_TEXT)
     page.locator("#table-standings [data-copy]").click()
-    page.wait_for_function("window.copied")
+    page.wait_for_function("() => window.copied")
     copied = [*csv.DictReader(io.StringIO(page.evaluate("window.copied")))]
     assert {row["bot"] for row in copied} == {one for one in VARIANTS if "re=1.1" in one}
 
@@ -238,7 +238,7 @@ def test_a_table_is_copied_as_csv(shared: Open) -> None:
     page = shared("hostile")
     page.evaluate(TAKE_TEXT)
     page.locator("#table-standings [data-copy]").click()
-    page.wait_for_function("window.copied")
+    page.wait_for_function("() => window.copied")
     rows = [*csv.DictReader(io.StringIO(page.evaluate("window.copied")))]
     assert {row["bot"] for row in rows} == {*map(guard, HOSTILE)}
     assert guard("=1+1") == "'=1+1"

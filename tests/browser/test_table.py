@@ -194,7 +194,7 @@ def test_a_game_is_looked_at_while_it_is_played_and_two_bots_are_watched(
     page.get_by_role("button", name="Pause").wait_for()
     page.get_by_role("combobox", name="Pace").select_option("fast")
     at = f"parseInt(document.querySelector('{PLACE}').textContent.slice(4))"
-    page.wait_for_function(f"{at} >= 2")
+    page.wait_for_function(f"() => {at} >= 2")
     page.get_by_role("button", name="To the end").click()
     assert page.locator(".hand .back").count() == 0
     page.get_by_role("button", name="To the deal").click()

@@ -169,9 +169,9 @@ def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
     page = open_page(f"{address}#ply=17")
     assert ply(page) == 17
     page.evaluate("location.hash = '#ply=5'")
-    page.wait_for_function("document.querySelector('.slider').value === '5'")
+    page.wait_for_function("() => document.querySelector('.slider').value === '5'")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("location.hash === '#ply=6'")
+    page.wait_for_function("() => location.hash === '#ply=6'")
     for fragment, wanted in (("#ply=999", PLIES), ("#ply=-1", 0), ("#ply=x", 0), ("#nothing", 0)):
         page.goto(address + fragment)
         page.reload()

@@ -32,8 +32,7 @@ HEAD = """# Results of the benchmarks
 
 What `make bench` printed, on two cores; the processor is below each table.
 `make bench BENCH=--save` keeps the results here, and `make bench BENCH="lanes --save"` those of
-one table. The tables {long} take long,
-and are made only where they are named.
+one table. What takes long is made only where it is named: {long}.
 
 What users wait for is in these rows:
 

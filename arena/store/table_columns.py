@@ -324,7 +324,7 @@ LEAGUE: Final = list_columns("""
     elo | Elo | elo | By all pairs ever played; the mean of the arena's own bots is fixed.
     elo_low | Elo | elo | The 95 % interval, which includes who was met.
     elo_high | Elo | elo
-    course | Course | text | Its Elo after the last rounds that it played, of all versions, and now.
+    course | Course | code | Its Elo after the last rounds that it played, of all versions, and now.
     group | Group | code | Bots with a common letter were not told apart.
     pairs | Pairs | count | Deals that it has played, each twice.
     note | Note | text | What its owner has to know.

@@ -16,7 +16,7 @@ from arena.statistics.number_texts import write_ends
 from arena.store.table_columns import LEAGUE
 from arena.tournament.tournament import VERSION
 
-_MOST_ROUNDS = 5  # of a course
+_MOST_ROUNDS = 4  # of a course
 
 
 class Standing(NamedTuple):

@@ -128,6 +128,21 @@ def test_a_result_is_read_as_it_was_written() -> None:
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 
 
+def test_games_beyond_the_last_pair_are_set_aside_and_come_back(path: Path) -> None:
+    """With their evidence; the file is as whole as before."""
+    pairing, store = [Pairing("a", "b")], begun(path)
+    store.add(played(0, 0, 3, (2, 1)))
+    before = [*store.results()]
+    for pairs in (2, 2):
+        store.trim(pairing, {0: pairs})
+        assert [*store.results()] == before[: 2 * pairs]
+    store.close()
+    assert pairs_in(path) == [range(2)]
+    with closing(Store(path)) as store:
+        store.extend(MANIFEST, pairing, pairing, 3)
+        assert [*store.results()] == before
+
+
 UNPLAYED = Fault("max_faults", "not played: too many faults before it")
 
 

@@ -109,6 +109,9 @@ def test_all_settings_meet_the_same_deals_which_are_not_those_of_the_comparison(
 def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> None:
     """greedy with more patience; the table counts what the runs have."""
     found = play(out, tuning())
+    rows = [line.split() for line in str(found).splitlines() if "%  patience=" in line]
+    assert len(rows) == len({row[-1] for row in rows}) > 1
+    assert all(row[0].isdecimal() for row in rows)
     assert (found.played, found.candidates["pairs"].sum() <= BUDGET) == (0, True)
     assert 6 <= found.best["patience"] <= 20
     assert found.is_better

@@ -27,7 +27,7 @@ from arena.executors.log import run_log
 from arena.replays.finished_game import Game
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
-from arena.store.database import NAME, Database
+from arena.store.database import Database
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament import config_keys as keys
 from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
@@ -66,13 +66,7 @@ class JudgedGames(Database):
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
         """Return the decisions of the games that are kept, of these; a damaged row is not."""
-        found = {}
-        with self.errors(InputError):
-            if self.one("SELECT 1 FROM sqlite_master WHERE name = 'judged'"):
-                for key in keys:
-                    with suppress(msgspec.MsgspecError, TypeError):
-                        found[key] = _decisions.decode(self.one(_FIND, versions_here().arena, key))
-        return found
+        return _find_kept(self, keys)
 
     def add(self, games: Mapping[bytes, Sequence[Judged]]) -> None:
         """Keep games: all of these or, where the process ends meanwhile, none.
@@ -85,6 +79,16 @@ class JudgedGames(Database):
             self.make_judged()
             self.connection.execute(_FORGET, (own,))
             self.connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?)", rows)
+
+
+def _find_kept(store: Database, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
+    found = {}
+    with store.errors(InputError):
+        if store.one("SELECT 1 FROM sqlite_master WHERE name = 'judged'"):
+            for key in keys:
+                with suppress(msgspec.MsgspecError, TypeError):
+                    found[key] = _decisions.decode(store.one(_FIND, versions_here().arena, key))
+    return found
 
 
 class Judge(NamedTuple):
@@ -315,12 +319,11 @@ def find_review(folder: Path, fixture: Fixture, game: Game) -> list[Judged]:
     """
     recorded = record_of(fixture, game)
     (key,) = find_judge(keys.JUDGE, keys.WORLDS, 0).keys([recorded])
-    with closing(JudgedGames(folder / NAME, copied=True)) as kept:
-        known = kept.find([key])
-    if not known or all(_seat_of_blunder(0, one) is None for one in known[key]):
-        return known.get(key, [])
     tournament, store = read_run(folder)
     with closing(store):
+        known = _find_kept(store, [key])
+        if not known or all(_seat_of_blunder(0, one) is None for one in known[key]):
+            return known.get(key, [])
         found = chosen_games(tournament, store, Choice(fixture.pairing))
         ended = islice((one for one in found if one[1].fault is None), _MOST_LEARNT)
         some = [(record_of(*one), one[1].seats) for one in ended]

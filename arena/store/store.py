@@ -133,9 +133,8 @@ class Store(Database):
 
     def begin(self, manifest: dict[str, Any]) -> None:
         """Store the manifest of the run."""
-        with self.adding():
+        with self.changing():
             self._set_manifest(manifest)
-        self.commit()
 
     def extend(
         self,
@@ -150,10 +149,9 @@ class Store(Database):
         `before` and `after` are the pairings of the old and the new run, and `pairs` the most pairs
         of a pairing; the games of `replaced` labels are deleted.
         """
-        with self.adding():
+        with self.changing():
             damage.rearrange(self.connection, before, after, pairs, replaced)
             self._set_manifest(manifest)
-        self.commit()
 
     def trim(self, pairings: Sequence[Pairing], lengths: Mapping[int, int]) -> None:
         """Set aside games beyond the last pair of each pairing; `lengths` are pairs by pairing."""

@@ -68,8 +68,7 @@ def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            read_line(line)
-            yield {"line": number, **_judge_state(parse_record(line).replay())}
+            yield {"line": number, **_judge_state(_read(line)[1])}
         except EngineError as error:
             yield {
                 "line": number,
@@ -94,7 +93,11 @@ def parse_players(line: bytes) -> Sequence[str]:
 
     Names that cannot be displayed are left out.
     """
-    bots = json.loads(line).get("bots")
+    return _find_players(json.loads(line))
+
+
+def _find_players(stated: dict[str, Any]) -> Sequence[str]:
+    bots = stated.get("bots")
     if not isinstance(bots, list) or len(bots) != 2:
         return PLAYERS
     if not all(isinstance(bot, str) and 0 < len(bot) <= _MOST_NAME for bot in bots):
@@ -102,9 +105,8 @@ def parse_players(line: bytes) -> Sequence[str]:
     return [escape(bot) for bot in bots]
 
 
-def players_of_line(line: bytes) -> tuple[str, str]:
-    """Return two different names for seat 0 and seat 1 of a line in a file of records."""
-    names = parse_players(line)
+def _tell_apart(names: Sequence[str]) -> tuple[str, str]:
+    """Return two different names for seat 0 and seat 1."""
     return (names[0], names[1]) if names[0] != names[1] else PLAYERS
 
 
@@ -114,13 +116,23 @@ def read_line(line: bytes) -> Game | None:
     Raises EngineError for a line without a record, with a record that cannot be replayed, or with
     another result than the record gives.
     """
-    game = _read_game(line, parse_record(line), players_of_line(line))
-    if problem := _find_misstated(json.loads(line), game, players_of_line(line)):
+    return _read(line)[0]
+
+
+def _read(line: bytes) -> tuple[Game | None, State]:
+    """Return the finished game in a line or None, and the last position of its record."""
+    record, stated = parse_record(line), json.loads(line)
+    state, players = record.replay(), _tell_apart(_find_players(stated))
+    thoughts = parse_thoughts(line, record) if "thoughts" in stated else {}
+    game = _make_game(stated, record, state, players, thoughts)
+    if problem := _find_misstated(stated, game, state, players):
         raise Misstated(problem)
-    return game
+    return game, state
 
 
-def _find_misstated(stated: dict[str, Any], game: Game | None, players: Sequence[str]) -> str:
+def _find_misstated(
+    stated: dict[str, Any], game: Game | None, state: State, players: Sequence[str]
+) -> str:
     """Return what a line states otherwise than the replay of its record, empty if nothing.
 
     A winner may be a label or a seat. Except before the first action and after the last one, only
@@ -129,7 +141,6 @@ def _find_misstated(stated: dict[str, Any], game: Game | None, players: Sequence
     given: dict[str, Any] = {"winner": None, "win_type": None}
     if game:
         given = {"winner": game.winner, "win_type": game.win_type, "points": [*game.points]}
-        state = game.record.replay()
         turn = players[state.to_act]
         if game.fault and state.history and not state.over and game.guilty != turn:
             return f"fault.bot is {show(game.guilty)}, and it was the turn of {show(turn)}"
@@ -144,24 +155,24 @@ def _find_misstated(stated: dict[str, Any], game: Game | None, players: Sequence
     return ""
 
 
-def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | None:
+def _make_game(
+    stated: dict[str, Any],
+    record: Record,
+    state: State,
+    players: tuple[str, str],
+    thoughts: Thoughts,
+) -> Game | None:
     """Return the game of a line if it is finished: played to its end, or forfeited."""
-    state = record.replay()
-    thoughts = parse_thoughts(line, record)
-    fault = json.loads(line).get("fault")
-    if not isinstance(fault, dict) or fault.get("bot") not in players:
-        return _finish(record, players, thoughts) if state.over else None
-    winner = 1 - players.index(fault["bot"])
-    said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
-    score = points(state.piles, state.rules)
-    return Game(record, players, players[winner], "forfeit", score, said, thoughts)
-
-
-def _finish(record: Record, players: tuple[str, str], thoughts: Thoughts | None) -> Game:
-    """Return the game of a complete record."""
-    state = record.replay()
-    winner, win_type, score = outcome(state.piles, state.rules)
-    label = None if winner is None else players[winner]
+    fault = stated.get("fault")
+    if isinstance(fault, dict) and fault.get("bot") in players:
+        winner = 1 - players.index(fault["bot"])
+        said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
+        score = points(state.piles, state.rules)
+        return Game(record, players, players[winner], "forfeit", score, said, thoughts)
+    if not state.over:
+        return None
+    seat, win_type, score = outcome(state.piles, state.rules)
+    label = None if seat is None else players[seat]
     return Game(record, players, label, win_type, score, None, thoughts)
 
 
@@ -179,7 +190,7 @@ def line_timeline(line: bytes, **shown: Unpack[Shown]) -> dict[str, Any]:
     game = read_line(line)
     if game is not None:
         return game_timeline(game, **shown)
-    record, players = parse_record(line), players_of_line(line)
+    record, players = parse_record(line), _tell_apart(parse_players(line))
     plies = len(record.actions)
     return make_timeline(
         record,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, BinaryIO, Final, Unpack
+from typing import Any, BinaryIO, Final, TypeAlias, Unpack
 
 from arena.errors import counted, escape, shorten
 from arena.lanes.faults import Fault
 from arena.replays.finished_game import PLAYERS, Game, Shown, find_shown, game_timeline
-from arena.replays.timeline import Thoughts, make_timeline, parse_thoughts
+from arena.replays.timeline import make_timeline, parse_thoughts
 from engine import Record, State, breakdown, outcome, points
 from engine.cards import pack_text
 from engine.errors import (
@@ -30,6 +30,7 @@ MOST_LINE: Final = 1 << 20
 """Bytes of a line: a record has a few hundred, or some thousand with a bot's evidence."""
 
 _MOST_NAME = 60  # characters, as of a label
+_Ending: TypeAlias = "tuple[str | None, str, tuple[int, int], Fault | None]"
 
 
 class Misstated(RecordError):
@@ -124,7 +125,8 @@ def _read(line: bytes) -> tuple[Game | None, State]:
     record, stated = parse_record(line), json.loads(line)
     state, players = record.replay(), _tell_apart(_find_players(stated))
     thoughts = parse_thoughts(line, record) if "thoughts" in stated else {}
-    game = _make_game(stated, record, state, players, thoughts)
+    ending = _find_ending(stated, state, players)
+    game = Game(record, players, *ending, thoughts) if ending else None
     if problem := _find_misstated(stated, game, state, players):
         raise Misstated(problem)
     return game, state
@@ -155,25 +157,17 @@ def _find_misstated(
     return ""
 
 
-def _make_game(
-    stated: dict[str, Any],
-    record: Record,
-    state: State,
-    players: tuple[str, str],
-    thoughts: Thoughts,
-) -> Game | None:
-    """Return the game of a line if it is finished: played to its end, or forfeited."""
+def _find_ending(stated: dict[str, Any], state: State, players: tuple[str, str]) -> _Ending | None:
+    """Return how a game ended if it is finished: played to its end, or forfeited."""
     fault = stated.get("fault")
     if isinstance(fault, dict) and fault.get("bot") in players:
-        winner = 1 - players.index(fault["bot"])
+        winner = players[1 - players.index(fault["bot"])]
         said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
-        score = points(state.piles, state.rules)
-        return Game(record, players, players[winner], "forfeit", score, said, thoughts)
+        return winner, "forfeit", points(state.piles, state.rules), said
     if not state.over:
         return None
     seat, win_type, score = outcome(state.piles, state.rules)
-    label = None if seat is None else players[seat]
-    return Game(record, players, label, win_type, score, None, thoughts)
+    return None if seat is None else players[seat], win_type, score, None
 
 
 def _text(value: object) -> str:

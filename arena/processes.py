@@ -69,6 +69,24 @@ class Child(subprocess.Popen[bytes]):
         return status
 
 
+def run_program(*words: str, seconds: float | None = 10.0) -> subprocess.CompletedProcess[str]:
+    """Return what a program of the machine has said at its end; it takes so many seconds at most.
+
+    Raises OSError if it cannot be started or takes longer.
+    """
+    pipes: dict[str, Any] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    with Child(words, stdin=subprocess.DEVNULL, **pipes) as child:
+        try:
+            said = child.communicate(timeout=seconds)
+        except BaseException as error:
+            child.end()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise OSError(str(error)) from None
+            raise
+    texts = (text.decode(errors="replace") for text in said)
+    return subprocess.CompletedProcess(words, child.returncode, *texts)
+
+
 def kill(pids: Collection[int]) -> bool:
     """Kill processes but this one, after stopping all so that none can start others; wait for them.
 

@@ -30,7 +30,7 @@ BUDGET = {
     "lines of code": 28_380,
     "lines of imports": 3905,
     "lines of JavaScript, CSS and HTML": 2677,
-    "lines of tests/": 47_450,
+    "lines of tests/": 47_475,
     "lines of bench/": 6950,
     "bytes of docs/": 311_240,
     "commands and subcommands": 33,

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -26,6 +25,7 @@ from arena.entries.file import (
 )
 from arena.entries.needs import SITES, locate, why_hidden
 from arena.errors import InputError, naming
+from arena.processes import run_program
 
 _IMPORT = re.compile(
     rb"(?:^|[;:])[ \t]*(?:import[ \t]+([^\n;#]*)"
@@ -145,7 +145,6 @@ COPY: Final = "\0"
 _INTERPRETERS = re.compile(
     r"node|deno|bun|ruby|lua[\d.]*|perl|php|java|julia|guile|(?:python|pypy)[\d.]*|bash"
 )
-_PATIENCE = 10.0  # seconds
 _MOST_VERSION = 100  # characters
 _INSTALLED = ("bin", "sbin")  # names of folders of installed programs, which are not bots
 
@@ -263,16 +262,10 @@ def find_version(words: Sequence[str], files: Mapping[str, bytes]) -> str:
 def _ask_version(program: str) -> str:
     option = "-v" if Path(program).name.startswith("lua") else "--version"
     try:
-        done = subprocess.run(
-            [program, option],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run_program(program, option)
+    except OSError:
         return ""
-    said = (done.stdout or done.stderr)[: 4 * _MOST_VERSION].decode(errors="replace").split("\n")
+    said = (done.stdout or done.stderr)[: 4 * _MOST_VERSION].split("\n")
     line = next((line.strip() for line in said if line.strip()), "")
     shown = "".join(char if char.isprintable() else "?" for char in line[:_MOST_VERSION])
     return f"{Path(program).name}: {shown}" if shown and not done.returncode else ""

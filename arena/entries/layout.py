@@ -8,7 +8,6 @@ import logging
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +17,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from arena.errors import Exhausted, blaming_machine
-from arena.processes import FOLDER_VARIABLE
+from arena.processes import FOLDER_VARIABLE, run_program
 
 _NAME = "files-"  # prefix of the name of a folder with a bot's files
 _CACHE = "__pycache__"
@@ -147,7 +146,7 @@ def remove_tree(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):  # a file, or nested too deeply for Python
         if path.exists():
-            subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
+            run_program("rm", "-rf", "--", str(path), seconds=None)
 
 
 def _look(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import Exhausted, InputError
+from arena.processes import run_program
 
 _EVERY_USER = (0, 1 << 32)
 _UIDS = 0x70000000  # no system assigns ids from here on
@@ -106,7 +106,6 @@ Without `--as-pid-1` bubblewrap ends before its child, which nobody would wait f
 OLDEST_JAIL: Final = (5, 8)
 """The oldest Linux version whose /proc can be limited to processes."""
 
-_PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
 
 
@@ -155,10 +154,8 @@ def find_pid_namespaces() -> str | None:
 def _complaint(program: str, words: tuple[str, ...]) -> str | None:
     """Return the error of bubblewrap run with these arguments, None if it succeeds."""
     try:
-        done = subprocess.run(
-            [program, *words], capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_program(program, *words)
+    except OSError as error:
         return str(error)
     lines = done.stderr.strip().splitlines() or ["no reason given"]
     return lines[-1] if done.returncode else None

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +22,7 @@ from typing import Final, NamedTuple
 
 from arena.entries.file import after_env, script_words
 from arena.entries.needs import SITES
+from arena.processes import run_program
 
 TOOLS: Final = (
     *("awk", "basename", "cat", "cut", "date", "dirname", "echo", "env", "expr", "false", "find"),
@@ -222,7 +222,6 @@ _OLD = ("libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresol
 _LIBRARY_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _TOPS = ("/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", f"{sys.base_prefix}/lib")
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
-_PATIENCE = 10.0  # seconds
 _MOST_FILES = 5000  # examined in a folder
 _ELF_64 = b"\x7fELF\x02\x01"  # little-endian, 64 bits
 _SEGMENT, _MOST_SEGMENTS = 56, 128  # bytes of an entry of the table, and entries
@@ -320,11 +319,8 @@ def _known_libraries() -> dict[str, list[Path]]:
     """Return the paths of the system's libraries, by name."""
     found: dict[str, list[Path]] = {}
     for program in _LDCONFIG:
-        with suppress(OSError, subprocess.TimeoutExpired):
-            done = subprocess.run(
-                [program, "-p"], capture_output=True, text=True, timeout=_PATIENCE, check=False
-            )
-            for line in done.stdout.splitlines():
+        with suppress(OSError):
+            for line in run_program(program, "-p").stdout.splitlines():
                 name, arrow, place = line.strip().partition(" => ")
                 if arrow:
                     found.setdefault(name.split()[0], []).append(Path(place))

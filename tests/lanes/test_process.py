@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from unittest.mock import Mock
@@ -30,6 +31,7 @@ from arena.processes import (
     kill,
     kill_orphans,
     read_status,
+    run_program,
     sweep,
 )
 from arena.tournament.match import GameResult
@@ -44,7 +46,7 @@ from engine.view import view
 from tests.positions import RULE_SETS
 from tests.rogues import write
 from tests.tiers import few
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 PAIRS = 6
 LIMITS = Limits(decision=5.0)
@@ -234,6 +236,24 @@ def test_a_child_of_another_thread_is_no_orphan(monkeypatch: pytest.MonkeyPatch)
         assert orphan.wait() in (0, -signal.SIGKILL)  # 0: waited for already
         assert child.poll() is None
         assert child.end() == -signal.SIGKILL
+
+
+def test_a_program_that_another_thread_asks_is_no_orphan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed `ldconfig -p` left out libraries of all jails, until the arena was started again."""
+    monkeypatch.setattr("arena.processes._adopting", True)
+    others, begun = find_children(os.getpid()), tmp_path / "begun"
+    words = "sh", "-c", f"touch {begun}; sleep 0.5; echo said; echo why >&2; exit 3"
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(run_program, *words)
+        until(begun.exists)
+        kill_orphans(others)
+        done = asked.result()
+    assert (done.returncode, done.stdout, done.stderr) == (3, "said\n", "why\n")
+    with pytest.raises(OSError, match=r"timed out after 0\.1 seconds"):
+        run_program("sleep", "60", seconds=0.1)
+    assert {*find_children(os.getpid())} <= {*others}
 
 
 def test_the_end_of_a_child_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -370,10 +370,13 @@ def test_versions_that_no_longer_play_count_fully_and_have_no_letters() -> None:
     assert again[5].letters == ""
 
 
-def test_who_is_not_connected_with_the_panel_has_no_rating() -> None:
+def test_who_is_not_connected_with_the_panel_has_no_rating(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Its Elo would be a number from nowhere."""
     bots = [*FIELD, version(6), version(7)]
-    TRUE.update({6: TRUE[3], 7: TRUE[3]})
+    for id in (6, 7):
+        monkeypatch.setitem(TRUE, id, TRUE[3])
     assert {*rated(bots, games(FIELD) + games(bots[5:]))} == {1, 2, 3, 4, 5}
     assert rated(bots, []) == {}
 

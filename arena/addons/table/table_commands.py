@@ -11,11 +11,10 @@ from typing import Any, Final
 import click
 
 from arena.cli import options as cli
-from arena.errors import InputError
+from arena.errors import InputError, not_installed
 from arena.tournament.config_keys import Naming
 
 _FOLDER: Final = Path("results/human")
-_SEEDS: Final = 1_000_000_000  # short enough to be typed
 
 
 @click.command(cls=cli.Command)
@@ -52,7 +51,7 @@ def human(
     Example:
       echo quit | arena human greedy
     """
-    from arena.addons.table.table_games import Records, Session
+    from arena.addons.table.table_games import SEEDS, Records, Session
     from arena.addons.table.terminal import Terminal, play_session
     from arena.entries.spec import check_label
     from arena.runs.rerun import find_opponent
@@ -60,14 +59,13 @@ def human(
     check_label("human", me)
     changed = cli.change_rules(rules)
     entry = find_opponent(me, bot, lane, changed)
-    seed = secrets.randbelow(_SEEDS) if seed is None else seed
+    seed = secrets.randbelow(SEEDS) if seed is None else seed
     session = Session(me, entry, bot, seed, games, names, changed)
     cli.tolerate_any_terminal()
     if not play_session(session, Records(out), Terminal(sys.stdin, sys.stdout)):
         sys.exit(1)
 
 
-_NEEDED: Final = ("starlette", "uvicorn")
 _PORT: Final = cli.Whole(0, 65_535)
 
 
@@ -91,11 +89,9 @@ def table(port: int, no_browser: bool, results: Path) -> None:
     Example:
       arena table
     """
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"arena table needs {', '.join(missing)}: pip install 'district-noir-arena[table]'"
-        )
+    for library in ("starlette", "uvicorn"):
+        if importlib.util.find_spec(library) is None:
+            raise InputError(not_installed(library, "table"))
     from arena.addons.table.table_server import serve
     from arena.processes import adopt_orphans
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -34,9 +34,22 @@ from engine.errors import show
 LIMITS = Limits()
 """The limits of bots: those of `arena play`."""
 
+SEEDS: Final = 1_000_000_000
+"""Seeds are drawn below this number: they are short enough to be typed."""
+
 
 class Quit(Exception):
     """The person, or the program, ends the game early."""
+
+
+class Person(Player):
+    """A person, as a player: there is nothing to start or to close."""
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def end(self) -> None:
+        """Do nothing."""
 
 
 class Match:
@@ -171,7 +184,7 @@ _VALUER: Final = "champion"
 _one_at_a_time = threading.Lock()
 
 
-class TableGame:
+class TableGame(Person):
     """A game in a thread: of the person and a bot, or of two bots, whose game is not recorded.
 
     `news` is what the page shows; each has a `version`, which counts them. `folder` is a new folder
@@ -185,6 +198,7 @@ class TableGame:
         self.records = records
         self.folder = folder
         self.session = session
+        self.labels = match.fixture.labels
         self.person: Seat | None = next((seat for seat in (0, 1) if seat not in match.bots), None)
         self.news: dict[str, Any] = {"version": 0, "over": False}
         self._line: int | None = None
@@ -194,14 +208,6 @@ class TableGame:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._publish("begins")
-
-    @property
-    def title(self) -> str:
-        """Who plays whom, in the order of the seats."""
-        return " against ".join(self.match.fixture.labels)
-
-    def start(self) -> None:
-        """Begin the game."""
         self._thread.start()
 
     def leave(self) -> None:
@@ -241,12 +247,6 @@ class TableGame:
         judge = describe_judge(worlds=WORLDS)
         return game_timeline(self.match.game, by=resolve(_VALUER), judged=judged, judge=judge)
 
-    def begin(self) -> None:
-        """Do nothing: a person needs no start."""
-
-    def end(self) -> None:
-        """Do nothing: a person has nothing to close."""
-
     def choose(self, seen: View, /) -> Action:
         """Return the action that the page sends; a forced action is chosen automatically."""
         if len(seen.legal) == 1:
@@ -275,24 +275,18 @@ class TableGame:
             self._publish(phase, said.get(phase, ""))
 
     def _play(self) -> None:
+        rules, processes = self.match.state.rules, dict[Seat, BotProcess]()
         try:
-            with self._processes() as processes:
+            with ExitStack() as stack:
+                for seat, entry in self.match.bots.items():
+                    folder = self.folder / str(seat)
+                    folder.mkdir()
+                    process = bot_process(entry, rules, LIMITS, folder, self._look_up)
+                    processes[seat] = stack.enter_context(process)
                 self.match.play(self, processes, self._hear)
         finally:
             if self.person is not None:
                 self._line = self.records.keep(self.match)
-
-    @contextmanager
-    def _processes(self) -> Iterator[dict[Seat, BotProcess]]:
-        rules = self.match.state.rules
-        with ExitStack() as stack:
-            processes = {}
-            for seat, entry in self.match.bots.items():
-                folder = self.folder / str(seat)
-                folder.mkdir()
-                process = bot_process(entry, rules, LIMITS, folder, self._look_up)
-                processes[seat] = stack.enter_context(process)
-            yield processes
 
     def _look_up(self) -> None:
         """Raise Quit if the game is to be left; this is called repeatedly while a bot thinks.
@@ -311,13 +305,11 @@ class TableGame:
 
     def _publish(self, phase: str, said: str = "") -> None:
         """Replace the news; until the end those of a person's game depend only on the View."""
-        labels = self.match.fixture.labels
         if phase == "ended" and self.match.game:
             timeline = game_timeline(self.match.game, by=resolve(_VALUER))
         else:
-            timeline = make_timeline(
-                self.match.record, players=labels, seat=self.person, ending=said
-            )
+            record, seat = self.match.record, self.person
+            timeline = make_timeline(record, players=self.labels, seat=seat, ending=said)
         over = phase in ("ended", "left", "failed")
         self.news = {
             "version": self.news["version"] + 1,
@@ -356,7 +348,6 @@ class Hall:
             folder = self.folder / number
             folder.mkdir()
             self._games[number] = TableGame(match, records, folder, session)
-            self._games[number].start()
         return number
 
     def find(self, number: str) -> TableGame:
@@ -365,10 +356,9 @@ class Hall:
 
     def listing(self) -> list[dict[str, str]]:
         """Return the games as data, the newest first."""
-        games = reversed([*self._games.items()])
         return [
-            {"id": number, "title": game.title, "phase": game.news["phase"]}
-            for number, game in games
+            {"id": number, "title": " against ".join(game.labels), "phase": game.news["phase"]}
+            for number, game in reversed([*self._games.items()])
         ]
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Scope
 
-from arena.addons.table.table_games import Hall, Match, Records, Session, TableGame
+from arena.addons.table.table_games import SEEDS, Hall, Match, Records, Session, TableGame
 from arena.entries.catalogue import STRENGTHS, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
@@ -94,7 +94,6 @@ def write_page(path: Path, address: str) -> None:
 
 MOST_BODY: Final = 1 << 14
 _PERSON: Final = "human"
-_SEEDS: Final = 1_000_000_000  # short enough to be typed
 _LONGEST: Final = 20.0  # seconds until an answer without news
 _GLANCE: Final = 0.03  # seconds between two looks for news
 _OWN: Final = ("arena.addons.table/table.css", "arena.addons.table/table.js")
@@ -197,7 +196,7 @@ class Table:
         entry = find_opponent(_PERSON, asked.bots[0])
         lot = secrets.randbelow(2) == 0
         begins = lot if asked.begins == "lot" else asked.begins == "me"
-        seed = 2 * secrets.randbelow(_SEEDS // 2) + (not begins)
+        seed = 2 * secrets.randbelow(SEEDS // 2) + (not begins)
         session = Session(_PERSON, entry, asked.bots[0], seed)
         return self.hall.open(session.match(0), self.records, session)
 
@@ -248,7 +247,7 @@ def _make_watched(asked: NewGame) -> Match:
     first, second = (start_apart(resolve(spec)) for spec in asked.bots)
     if first.label == second.label:
         second = replace(second, label=f"{second.label[:50]} (2)")
-    seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
+    seed = secrets.randbelow(SEEDS) if asked.seed is None else asked.seed
     return Match(Fixture(Pairing(first.label, second.label), 0, 0), {0: first, 1: second}, seed)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 
 import click
 
-from arena.addons.table.table_games import LIMITS, Match, Quit, Records, Session
+from arena.addons.table.table_games import LIMITS, Match, Person, Quit, Records, Session
 from arena.errors import escape, quote
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
@@ -112,7 +112,7 @@ def choices(view: View) -> str:
     return f"You can play {either}{', or take with T' if TAKE in view.legal else ''}"
 
 
-class PersonPlayer:
+class PersonPlayer(Person):
     """A person at a terminal, without time limit; after a mistake, the prompt is repeated.
 
     `seen_plies` is the ply up to which the person has seen the game. Raises Quit, and InputEnded
@@ -124,12 +124,6 @@ class PersonPlayer:
         self.opponent = shorten(opponent)
         self.naming = naming
         self.seen_plies = 0
-
-    def begin(self) -> None:
-        """Do nothing: a person needs no start."""
-
-    def end(self) -> None:
-        """Do nothing: a person has nothing to close."""
 
     def choose(self, view: View, /) -> Action:
         """Return the person's action; a forced action is chosen automatically."""

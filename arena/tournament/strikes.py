@@ -187,11 +187,19 @@ def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: 
     >>> find_out([Pairing("a", "b")], faults, max_faults=3)
     {'b'}
     """
+    counts = sum_strikes(pairings, faults, max_faults)
+    return {label for label, count in counts.items() if count >= max_faults}
+
+
+def sum_strikes(
+    pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: int
+) -> Counter[str]:
+    """Return how many faults each bot has committed, by its label; a final one is `max_faults`."""
     counts: Counter[str] = Counter()
     for pairing, loser, kind, games in faults:
         if kind != BY_RULE:
             counts[pairings[pairing][loser]] += games * count_strikes(kind, max_faults)
-    return {label for label, count in counts.items() if count >= max_faults}
+    return counts
 
 
 def count_ended(faults: Iterable[Faults]) -> int:

@@ -28,7 +28,7 @@ def why(league: League, name: str, venue: Venue, *, progress: bool = False) -> d
     """
     versions, games = league.find(name), league.games
     label = versions[-1].label
-    if label not in games.results or games.tournament is None:
+    if label not in games.totals or games.tournament is None:
         raise InputError(f"{name}: its newest version has not played yet")
     run, asked = (games.tournament, games.store, league.folder, venue), Asked(worst=_MOST_COSTLY)
     with naming(name):

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Final
 
 from arena.addons.league.league import League
-from arena.addons.league.league_games import Result
 from arena.addons.league.league_tables import SUSPENDED, RatingRow, Version, write_time
 from arena.addons.league.shown import Standing
 from arena.errors import counted
@@ -37,8 +36,7 @@ def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
     """Return the page of a name; `found` are the league's standings."""
     versions, rows = league.find(name), league.ratings()
     last = versions[-1]
-    results = league.games.results.get(last.label, [])
-    worst, sentence = _find_worst(league, last, results, rows)
+    worst, sentence = _find_worst(league, last, rows)
     advice = [*_advise(league, last, rows.get(last.id)), *filter(None, [sentence])]
     sections = [Section("next", "What to work on", [Text(advice)])]
     if points := [*_course(league, versions)]:
@@ -82,19 +80,16 @@ def _advise(league: League, last: Version, row: RatingRow | None) -> Iterator[st
         )
 
 
-def _find_worst(
-    league: League, last: Version, results: Sequence[Result], rows: dict[int, RatingRow]
-) -> tuple[str, str]:
+def _find_worst(league: League, last: Version, rows: dict[int, RatingRow]) -> tuple[str, str]:
     """Return the opponent against which a version scores least for its Elo, and how much, in words.
 
     Both are empty if there is none. It is by the score minus the expected score, in approximate
     standard errors of the pairs' luck.
     """
     versions, found = {version.label: version for version in league.ledger.versions()}, []
-    for one in results:
-        opponent, pairs = versions[one.opponent], sum(one.by_score)
+    for one in league.games.results.get(last.label, ()):
+        opponent, pairs, score = versions[one["opponent"]], one["games"] // 2, one["score"]
         if pairs >= _FEW and opponent.id in rows and last.id in rows:
-            score = sum(half * number for half, number in enumerate(one.by_score)) / (4 * pairs)
             expected = share_of(rows[last.id].elo - rows[opponent.id].elo)
             errors = (score - expected) * math.sqrt(8 * pairs)
             found.append((errors, opponent, pairs, score, expected))

@@ -57,25 +57,23 @@ def host(
         answers[line.partition(":")[0]] += 1
         tell_new(line)
 
-    played, games, names = 0, 0, _of_last_round(league)
+    played, games = 0, 0
     for number in count(1):
-        names |= {*take_all(league, tell_answer, checks=checks, whole=rounds is not None)}
-        result = None
-        if not (rests and league.number and league.is_precise()):
-            try:
+        taken, result = list[str](), None
+        try:
+            taken += take_all(league, tell_answer, checks=checks, whole=rounds is not None)
+            if not (rests and league.number and league.is_precise()):
                 result = league.play_round(executor, QUIET)
-            except Exhausted as error:
-                tell_new(f"{_NO_ROUND}: {error}")
+        except Exhausted as error:
+            tell_new(f"{_NO_ROUND}: {error}")
         if result:
             played, games = played + 1, games + 2 * result.pairs
             tell(f"round {result.number:,}: {2 * result.pairs:,} games")
             left = [f"suspended: {name}" for name in result.suspended]
             for line in [*left, *(f"{_AWAY}{why}" for why in result.away)]:
                 tell_new(line)
-            names |= {*_of_last_round(league), *result.suspended}
-        if result or names:
-            write_site(league, names)
-            names = set()
+        if result or taken or number == 1:  # a kill may have left older pages
+            write_site(league)
         if number == rounds:
             break
         if not result:
@@ -98,9 +96,3 @@ def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
             told.add(line)
 
     return tell_new
-
-
-def _of_last_round(league: League) -> set[str]:
-    """Return the names that played in the last finished round."""
-    rows, versions = league.ratings(), league.ledger.versions()
-    return {one.name for one in versions if one.id in rows and rows[one.id].played}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.addons.league.league import League
-from arena.addons.league.league_games import find_entry
+from arena.addons.league.league_games import find_entry, make_tournament
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import ACTIVE, write_time
 from arena.errors import InputError, arena_command
@@ -49,15 +49,9 @@ def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
         raise InputError(f"{league.folder}: a final needs two bots that play")
     settings = league.settings
     when = since[:19].replace(":", "")
-    tournament = Tournament(
-        name=f"final-{when}",
-        seed=stream(settings.seed, "final", since).randrange(MOST_SEED + 1),
-        pairs=pairs,
-        entries=[find_entry(league.folder, one, settings) for one in versions],
-        rules=settings.game_rules(),
-        limits=settings.limits,
-        max_faults=settings.max_faults,
-    )
+    seed = stream(settings.seed, "final", since).randrange(MOST_SEED + 1)
+    entries = [find_entry(league.folder, one, settings) for one in versions]
+    tournament = make_tournament(settings, f"final-{when}", seed, entries, pairs=pairs)
     return tournament, league.folder / FINALS / when
 
 

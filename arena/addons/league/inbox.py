@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from arena.addons.league import post
 from arena.addons.league.league import League
@@ -222,7 +222,8 @@ def run_in_turns(
     """Run a job for each item in this order; yield the item and the result when it ends.
 
     So many `checks` run at a time, of each owner one, in threads; after some `seconds` none begins.
-    An owner whose job takes long holds nobody. If the caller stops, the jobs are ended.
+    An owner whose job takes long holds nobody. If the caller stops, the jobs are ended. Raises
+    Exhausted for a machine that has no thread for one.
     """
     end, stopped = time.monotonic() + seconds, threading.Event()
     waiting, running = [*owned], dict[Future[object], tuple[str, _Item]]()
@@ -239,7 +240,8 @@ def run_in_turns(
                 free = (one for one in waiting if is_free and one[0] not in busy)
                 if one := next(free, None):
                     waiting.remove(one)
-                    running[_start(pool, job, one[1], working)] = one
+                    with blaming_machine("no check can begin"):
+                        running[pool.submit(job, one[1], working)] = one
                 elif running:
                     wait(running, return_when=FIRST_COMPLETED)
                     for done in [one for one in running if one.done()]:
@@ -248,14 +250,3 @@ def run_in_turns(
                     return
         finally:
             stopped.set()
-
-
-def _start(pool: ThreadPoolExecutor, *call: Any) -> Future[object]:
-    """Return the future result of a job, or the error of a machine that has no thread for it."""
-    try:
-        with blaming_machine("no check can begin"):
-            return pool.submit(*call)
-    except Exhausted as error:
-        future: Future[object] = Future()
-        future.set_exception(error)
-        return future

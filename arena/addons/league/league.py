@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.addons.league.league_games import Games, find_entry
+from arena.addons.league.league_games import Games, find_entry, make_tournament
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
@@ -32,6 +32,7 @@ from arena.runs.run import play_games
 from arena.statistics.ratings import MEAN
 from arena.store.database import NAME as GAMES
 from arena.store.folder import DETAILS, LOG, RunFolder
+from arena.tables.run_games import place_bots
 from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import Tournament
 
@@ -96,7 +97,6 @@ class League:
         self.ledger = Ledger(folder / NAME)
         self.desk = Desk(folder, self.settings, self.ledger, now)
         self._games: Games | None = None
-        self._read = 0  # the number of rounds when they were read
 
     def close(self) -> None:
         """Close its files."""
@@ -135,23 +135,19 @@ class League:
             self.ledger.set_state(version, WITHDRAWN)
         return version
 
-    @contextmanager
-    def playing(self) -> Iterator[None]:
-        """Keep others from playing; the lock ends with the process.
+    def playing(self) -> AbstractContextManager[None]:
+        """Keep others from playing during a block; the lock ends with the process.
 
         Raises InputError if somebody plays here.
         """
-        with lock_folder(
-            self.folder / SOURCES, "another process plays this league", "a local disk"
-        ):
-            yield
+        busy = "another process plays this league"
+        return lock_folder(self.folder / SOURCES, busy, "a local disk")
 
     @property
     def games(self) -> Games:
-        """The games so far, read again after each round."""
-        if self._games is None or self._read != self.number:
-            self._forget()
-            self._read, self._games = self.number, Games(self.folder)
+        """The games so far, read again after each round of this object."""
+        if self._games is None:
+            self._games = Games(self.folder)
         return self._games
 
     def _forget(self) -> None:
@@ -193,16 +189,8 @@ class League:
         for label in dict.fromkeys(label for one in meetings for label in one[:2]):
             found, known = find_entry(self.folder, versions[label], settings), entries.get(label)
             entries[label] = replace(found, program=known.program) if known else found
-        return Tournament(
-            name="league",
-            seed=settings.seed,
-            pairs=1,
-            entries=[entries[label] for label in labels],
-            rules=settings.game_rules(),
-            limits=settings.limits,
-            max_faults=settings.max_faults,
-            meetings=rounds,
-        )
+        seed, played = settings.seed, [entries[label] for label in labels]
+        return make_tournament(settings, "league", seed, played, pairs=1, meetings=rounds)
 
     def is_precise(self) -> bool:
         """Return whether the rating of each active version is within the target."""
@@ -212,7 +200,7 @@ class League:
 
     def _choose(self, away: Collection[str]) -> list[Meeting]:
         """Return the meetings of a new round, without those that are away."""
-        rows, results = self.ratings(), self.games.results
+        rows, games = self.ratings(), self.games
         versions = [
             one._replace(state=SUSPENDED) if one.label in away else one
             for one in self.ledger.versions()
@@ -221,14 +209,12 @@ class League:
         known.sort(key=lambda one: (not one.panel, one.name, one.number))  # not by who was first
         if sum(version.is_active for version in known) < _LEAST:
             return []
-        numbers = {version.label: number for number, version in enumerate(known)}
-        pairs = np.zeros((len(known),) * 2)
-        for label, number in numbers.items():
-            for result in results.get(label, ()):
-                if result.opponent in numbers:
-                    pairs[number, numbers[result.opponent]] = sum(result.by_score)
+        places = place_bots(games.pairings, [version.label for version in known])
+        pairs = np.zeros((len(known) + 1,) * 2)  # in the last place is everybody else
+        np.add.at(pairs, tuple(places[games.counts.pairing].T), games.counts.pairs)
         contenders = [self._make_contender(version, rows) for version in known]
-        chosen = choose_meetings(contenders, pairs, self.settings.round_pairs)
+        met = (pairs + pairs.T)[:-1, :-1]
+        chosen = choose_meetings(contenders, met, self.settings.round_pairs)
         return [Meeting(known[a].label, known[b].label, n) for (a, b), n in chosen.items()]
 
     def _make_contender(self, version: Version, rows: Mapping[int, RatingRow]) -> Contender:
@@ -242,18 +228,14 @@ class League:
         """Suspend bots with too many faults after a round, and keep the ratings."""
         self._forget()
         games = self.games
-        out = {
-            label: f"{counted(strikes, 'fault')}; the first: {first.kind}, {first.show}"
-            for label, (strikes, first) in games.faults.items()
-            if strikes >= self.settings.max_faults and first
-        }
-        now = {label for meeting in meetings for label in meeting[:2]}
+        now, suspended = {label for meeting in meetings for label in meeting[:2]}, []
         with self.ledger.changing():
-            active = self.ledger.versions("state = ?", ACTIVE)
-            suspended = [version for version in active if version.label in out]
-            for version in suspended:
-                self.ledger.set_state(version, SUSPENDED, escape(out[version.label]))
+            for version in self.ledger.versions("state = ?", ACTIVE):
+                strikes, first = games.faults.get(version.label, (0, None))
+                if first and strikes >= self.settings.max_faults:
+                    why = f"{counted(strikes, 'fault')}; the first: {first.kind}, {first.show}"
+                    self.ledger.set_state(version, SUSPENDED, escape(why))
+                    suspended.append(version.name)
             rows = rate(self.ledger.versions(), games.pairings, games.counts.pair_totals, now)
             self.ledger.add_round(number, self.desk.time(), rows)
-        names = [version.name for version in suspended]
-        return RoundResult(number, sum(meeting.pairs for meeting in meetings), names)
+        return RoundResult(number, sum(meeting.pairs for meeting in meetings), suspended)

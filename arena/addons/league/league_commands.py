@@ -56,8 +56,11 @@ def league(context: click.Context) -> None:
     Example:
       arena league host results/friday --once
     """
+    from arena.processes import adopt_orphans
+
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+    adopt_orphans()  # what bots leave behind
 
 
 @league.command(cls=Command)
@@ -84,10 +87,8 @@ def host(folder: Path, rest: bool, once: bool, port: int, address: str, **option
     from arena.addons.league.league_settings import new_settings
     from arena.executors.local import open_executor
     from arena.lanes.signals import exit_on_termination
-    from arena.processes import adopt_orphans
     from arena.threads import count_cores
 
-    adopt_orphans()
     venue = find_venue(options)
     if not folder.exists():
         make_league(folder, new_settings({}))
@@ -137,15 +138,7 @@ def _serve(opened: ExitStack, folder: Path, port: int, address: str) -> str:
 @RULES
 @LIMITS
 @json_option
-def new(
-    folder: Path,
-    seed: int | None,
-    lane: str | None,
-    panel: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
-    as_json: bool,
-) -> None:
+def new(folder: Path, panel: str | None, as_json: bool, **keys: Any) -> None:
     """Create a league in a new FOLDER, with bots of the arena.
 
     FOLDER/league.yaml has its settings; those that decide its games are fixed.
@@ -161,12 +154,10 @@ def new(
     from arena.addons.league.league_settings import Settings, new_settings
     from arena.cli.options import split_bots
 
-    bots = split_bots(panel, "--panel") if panel else None
-    given: dict[str, Any] = {"seed": seed, "lane": lane, "panel": bots}
-    values = {name: value for name, value in given.items() if value is not None}
-    values["rules"] = change_rules(rules).changes()
-    values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
-    settings = new_settings(values)
+    keys["panel"] = split_bots(panel, "--panel") if panel else None
+    keys["rules"] = change_rules(keys["rules"]).changes()
+    keys["limits"] = msgspec.to_builtins(change_limits(keys["limits"], Settings().limits))
+    settings = new_settings({key: value for key, value in keys.items() if value is not None})
     make_league(folder, settings)
     (folder / INBOX).mkdir()
     made = f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:"
@@ -197,10 +188,8 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
     """
     from arena.addons.league.inbox import name_of
     from arena.addons.league.submission import Refused
-    from arena.processes import adopt_orphans
 
     name = name or name_of(Path(os.path.realpath(bot)))
-    adopt_orphans()
     with open_league(folder) as opened:
         try:
             version = opened.desk.submit(bot, name, owner)
@@ -245,9 +234,6 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
             data = shown.history(opened, name)
             lines = shown.format_history(data)
         else:
-            from arena.processes import adopt_orphans
-
-            adopt_orphans()
             data = answer.why(opened, name, find_venue(options), progress=not as_json)
             lines = answer.format_why(data)
         print_found(data, lines, as_json=as_json)
@@ -317,10 +303,8 @@ def final(folder: Path, pairs: int, quiet: bool, as_json: bool, **options: Any) 
     """
     from arena.addons.league.final import play_final
     from arena.executors.log import NORMAL, QUIET
-    from arena.processes import adopt_orphans
     from arena.runs.run import Interrupted, Playing
 
-    adopt_orphans()
     how = Playing(find_venue(options), shown=QUIET if quiet or as_json else NORMAL)
     with open_league(folder) as opened, opened.playing():
         try:

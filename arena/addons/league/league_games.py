@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any
 
 from arena.addons.league.league_settings import Settings
 from arena.addons.league.league_tables import Version
@@ -18,13 +16,15 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address
 from arena.errors import InputError, Unreachable, naming
-from arena.lanes.faults import count_strikes
 from arena.runs.progress_bar import FirstFault, find_first_faults
-from arena.statistics.counts import BY_RULE, MISSING, ScoreCounts
-from arena.store.counting import TURNED, Counts
+from arena.store.columns import Columns
+from arena.store.counting import Counts
 from arena.store.database import NAME
 from arena.store.manifest import read_tournament
 from arena.store.store import Store
+from arena.tables.standings_table import make_sides, tally
+from arena.tournament.strikes import sum_strikes
+from arena.tournament.tournament import Tournament
 
 
 def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
@@ -34,43 +34,35 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     whose text begins with its label, for a bot that lives elsewhere and cannot be asked, or is
     another one now.
     """
-    if is_address(version.spec):
-        return _find_server(version)
     is_file = version.spec.startswith(f"{SOURCES}/")
+    spec = as_file(folder / version.spec) if is_file else version.spec
+    try:
+        entry = resolve(spec, version.label, lane=settings.lane if is_file else None)
+        if identity_of(entry) != version.sha256:
+            why = "is not what was submitted; its games would be another bot's"
+            raise InputError(f"{spec} {why}")
+    except InputError as error:
+        kind = Unreachable if is_address(spec) else InputError
+        raise kind(f"{version.label}: {error}") from None
     if is_file:
-        spec = f"{version.label}={as_file(folder / version.spec)}"
-        entry = resolve(spec, lane=settings.lane)
         filename = entry.filename and f"{version.name}.py"
         entry = replace(entry, target=f"./{version.spec}", filename=filename)
-    else:
-        entry = resolve(version.spec, version.label)
-    if identity_of(entry) != version.sha256:
-        where = folder / version.spec if is_file else f"bots/{entry.target}.py"
-        raise InputError(
-            f"{version.title}: {where} is not what was submitted; its games would be another bot's"
-        )
     return entry
 
 
-def _find_server(version: Version) -> Entry:
-    try:
-        entry = resolve(version.spec, version.label)
-    except InputError as error:
-        raise Unreachable(f"{version.label}: {error}") from None
-    if identity_of(entry) == version.sha256:
-        return entry
-    raise Unreachable(f"{version.label}: its server has another version: it is to be handed in")
-
-
-class Result(NamedTuple):
-    """A version's games against another one: its pairs by score, and its games by ending.
-
-    Endings are counted by win type and result, in the order of `arena.statistics.difference`.
-    """
-
-    opponent: str
-    by_score: ScoreCounts
-    endings: Sequence[int]
+def make_tournament(
+    settings: Settings, name: str, seed: int, entries: Sequence[Entry], **more: Any
+) -> Tournament:
+    """Return a tournament with the rules and the limits of a league."""
+    return Tournament(
+        name=name,
+        seed=seed,
+        entries=entries,
+        rules=settings.game_rules(),
+        limits=settings.limits,
+        max_faults=settings.max_faults,
+        **more,
+    )
 
 
 class Games:
@@ -94,28 +86,27 @@ class Games:
         return self.store.count().whole.played
 
     @cached_property
-    def results(self) -> Mapping[str, list[Result]]:
-        """The results of each version against each other one, by its label."""
-        counts, found = self.counts, defaultdict[str, list[Result]](list)
-        ends = np.zeros((len(self.pairings), MISSING + 1), np.int64)
-        np.add.at(ends, (counts.pairing[:, None], counts.games), counts.pairs[:, None])
-        turned = ends[:, TURNED]
-        for number, *_, by_score in counts.pair_totals:
-            bot, opponent = self.pairings[number]
-            found[bot].append(Result(opponent, by_score, ends[number, :MISSING].tolist()))
-            own = by_score[::-1], turned[number, :MISSING].tolist()
-            found[opponent].append(Result(bot, *own))
+    def totals(self) -> Mapping[str, Mapping[str, Any]]:
+        """How the games of each version that has played have ended, by its label."""
+        return {row["bot"]: row for row in self._tally("bot")}
+
+    @cached_property
+    def results(self) -> Mapping[str, list[dict[str, Any]]]:
+        """How the games of each version ended against each other one, by its label."""
+        found = defaultdict[str, list[dict[str, Any]]](list)
+        for row in self._tally("bot", "opponent"):
+            found[row["bot"]].append(row)
         return found
+
+    def _tally(self, *by: str) -> list[dict[str, Any]]:
+        sides = make_sides(self.pairings, self.counts.tallies)
+        return Columns(tally(sides, by)).dicts()
 
     @cached_property
     def faults(self) -> Mapping[str, tuple[int, FirstFault | None]]:
         """How many faults each version has committed, and its first one, by its label."""
         if self.tournament is None:
             return {}
-        strikes: Counter[str] = Counter()
-        for pairing, loser, kind, games in self.counts.faults:
-            if kind != BY_RULE:
-                worth = games * count_strikes(kind, self.tournament.max_faults)
-                strikes[self.pairings[pairing][loser]] += worth
+        strikes = sum_strikes(self.pairings, self.counts.faults, self.tournament.max_faults)
         firsts = find_first_faults(self.store, self.tournament, ".")
-        return {label: (strikes[label], firsts.get(label)) for label in strikes}
+        return {label: (number, firsts.get(label)) for label, number in strikes.items()}

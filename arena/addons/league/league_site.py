@@ -5,7 +5,7 @@ No page contains the source or the output of a bot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from itertools import chain, pairwise
@@ -19,9 +19,8 @@ from arena.addons.league.post import TOKENS
 from arena.addons.league.shown import Standing, are_apart, standings, table
 from arena.errors import counted, name_some, wrapped
 from arena.reports.blocks import Report, Section, Table, Text
-from arena.reports.first_screen import ENDINGS, MOST_RUNGS, Forfeiting, Opening, lay_out
+from arena.reports.first_screen import MOST_RUNGS, Forfeiting, Opening, lay_out
 from arena.reports.html import to_html
-from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.store.columns import Columns
 from arena.store.csv_files import replace_table
 from arena.store.folder import write_text
@@ -44,18 +43,16 @@ def write_pages(folder: Path) -> Path:
         return write_site(league)
 
 
-def write_site(league: League, names: Iterable[str] | None = None) -> Path:
-    """Write the index, its table, and the pages of some names or of all; return the index's path.
+def write_site(league: League) -> Path:
+    """Write the index, its table, and the pages of all names; return the index's path.
 
-    Raises InputError if a file cannot be written.
+    A round changes the rank and the rating of bots that did not play in it. Raises InputError if a
+    file cannot be written.
     """
-    folder = league.folder / SITE
-    found = standings(league)
-    pages = {one.name: folder / "bots" / f"{one.name}.html" for one in league.ledger.versions()}
-    missing = {name for name, page in pages.items() if not page.is_file()}  # after a kill
-    changed = missing | {*(pages if names is None else names)}
-    for name in sorted(changed & pages.keys()):
-        write_text(pages[name], to_html(bot_report(league, name, found)))
+    folder, found = league.folder / SITE, standings(league)
+    for name in sorted({one.name for one in league.ledger.versions()}):
+        page = folder / "bots" / f"{name}.html"
+        write_text(page, to_html(bot_report(league, name, found)))
     replace_table(folder / LEAGUE.file, Columns.of_rows(*table(league, found)))
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
@@ -169,15 +166,7 @@ def _rows(league: League, shown: Sequence[Standing]) -> Iterator[dict[str, Any]]
     """Yield the rows of the ladder: a bot's rating, and how its games ended."""
     labels = {version.name: version.label for version in league.ledger.versions()}
     for one in shown:
-        results = league.games.results.get(labels[one.bot], ())
-        endings = [result.endings for result in results] or [[0] * MISSING]
-        games = [sum(column) for column in zip(*endings, strict=True)]
-        won, drawn, total = sum(games[::RESULTS]), sum(games[2::RESULTS]), sum(games)
-        row: dict[str, Any] = {**one._asdict(), "games": total, "draws": drawn}
-        for kind, (_, wins, losses) in ENDINGS.items():
-            place = RESULTS * WIN_TYPES.index(kind)
-            row |= {wins: games[place], losses: games[place + 1]}
-        yield row | {"score": (won + drawn / 2) / max(1, total)}
+        yield {**league.games.totals[labels[one.bot]], **one._asdict()}
 
 
 def _list_refused(league: League) -> Iterator[Section]:

@@ -42,7 +42,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     cannot be read or built.
     """
     spec = parse(bot)
-    if is_address(spec.target) or spec.target in {name for name, _ in installed()}:
+    if is_named(spec.target):
         return Taken(bot, identity_of(resolve(bot)))
     path = Path(os.path.expanduser(spec.target))
     if spec.params:
@@ -61,6 +61,11 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
         return Taken(name, identity_of(resolve(text)))
     except InputError as error:  # the owner does not know the path of the copy
         raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
+
+
+def is_named(target: str) -> bool:
+    """Return whether a target is a bot of the arena, or one elsewhere: no file of it is kept."""
+    return is_address(target) or target in {name for name, _ in installed()}
 
 
 def _ending_of(content: bytes) -> str:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from arena.addons.league.league_games import make_tournament
 from arena.addons.league.league_settings import PANEL, Settings
 from arena.addons.league.league_tables import (
     ACTIVE,
@@ -25,7 +26,7 @@ from arena.addons.league.league_tables import (
     write_time,
 )
 from arena.addons.league.ledger import Ledger
-from arena.addons.league.sources import LABEL, SOURCES, Taken, identity_of, take
+from arena.addons.league.sources import LABEL, SOURCES, Taken, identity_of, is_named, take
 from arena.check import SLOWER
 from arena.check.inspector import run_check
 from arena.check.item import Item, Order
@@ -42,7 +43,6 @@ from arena.processes import killing_orphans
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.config_keys import Venue
-from arena.tournament.tournament import Tournament
 
 Working: TypeAlias = Callable[[str], None]
 """What a job that may take long calls now and then; it may raise, which ends the job."""
@@ -184,20 +184,14 @@ class Desk:
         spec = parse(bot)
         if spec.label is not None:
             raise InputError(f"bot {bot!r}: the name is given by --name")
-        if is_address(spec.target):
+        if is_named(spec.target) or os.path.lexists(os.path.expanduser(spec.target)):
             return
         if spec.target.startswith(COMMAND):
-            raise InputError(
-                f"bot {bot!r}: a league keeps files: hand in the program's file, or its folder "
-                f"with a {MANIFEST} that names the command"
-            )
-        is_there = os.path.lexists(os.path.expanduser(spec.target))
-        if not is_there and spec.target not in {name for name, _ in installed()}:
-            hint = f"; did you mean ./{spec.target}.py?"
-            is_python = os.path.isfile(f"{spec.target}.py")
-            raise InputError(
-                f"bot {bot!r}: no such file, and no bot of the arena{hint if is_python else ''}"
-            )
+            why = "a league keeps files: hand in the program's file, or its folder with a"
+            raise InputError(f"bot {bot!r}: {why} {MANIFEST} that names the command")
+        is_python = os.path.isfile(f"{spec.target}.py")
+        hint = f"; did you mean ./{spec.target}.py?" if is_python else ""
+        raise InputError(f"bot {bot!r}: no such file, and no bot of the arena{hint}")
 
     def take(self, bot: str, working: Working) -> Taken:
         """Store a bot, and build a program, for no longer than a check may take by the clock.
@@ -246,7 +240,7 @@ class Desk:
         Raises Refused for one that fails.
         """
         entries, settings = [resolve(f"{LABEL}={spec}"), resolve("uniform")], self.settings
-        pair = Tournament("time", 0, 1, entries, settings.game_rules(), settings.limits)
+        pair = make_tournament(settings, "time", 0, entries, pairs=1)
         venue = Venue(workers=1)
         with _apart(), closing(Store(None)) as store, open_executor(venue) as executor:
             timings = run(pair, executor, shown=QUIET, store=store).timings
@@ -267,8 +261,9 @@ def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
     kinds = [f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed]
     if "started more than" in what:
         kinds = ["it starts too many processes"]
+        what = f"{kinds[0]}: {what}"
     what = re.sub(rf"\S*{re.escape(Path(spec).name)}", f"{name}{Path(spec).suffix}", what)
-    what = f"{what}; `arena check` of the file plays such games at home"
+    what = f"{what}; `arena check` of the file finds this at home, too"
     return Refused(f"the check failed: {what}", f"the check failed: {'; '.join(kinds)}")
 
 

@@ -16,7 +16,6 @@ import pytest
 from arena.addons.league.answer import format_why, why
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
-from arena.addons.league.league_games import Result
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
 from arena.addons.league.shown import Standing, standings, surely_beats, table
@@ -38,17 +37,14 @@ OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" 
 NEW = version(2, "mine", owner="Ann", at="2026-11-25T08:30:00", sha256="abcdef" * 10)._replace(
     number=2
 )
-ENDINGS = (6, 0, 0, 30, 20, 0, 10, 3, 0, 0, 0, 10, 1, 40, 0)
-"""Games won, lost and drawn by City, by points, by tie-break, by a draw and by forfeit."""
-
 RATINGS = {
     2: RatingRow(2, 60, 1500.0, 1470.0, 1530.0, "a", played=True),
     10: RatingRow(10, 60, 1400.0, 1370.0, 1430.0, "b", played=True),
     11: RatingRow(11, 60, 1700.0, None, 1730.0, "", played=True),
 }
 RESULTS = [
-    Result("weak", (0, 0, 10, 0, 30), ENDINGS),
-    Result("strong", (20, 0, 0, 0, 0), (0,) * 15),
+    {"opponent": "weak", "games": 80, "score": 0.875},
+    {"opponent": "strong", "games": 40, "score": 0.0},
 ]
 
 
@@ -105,7 +101,7 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
         "It does worst against strong 1, for its Elo: 0 % in 20 pairs, and 24 % was to be expected."
     )
     assert advice(bot_report(narrow, "mine", [])).startswith("Its rating is not sure yet")
-    wide.games.results = {"mine@2": [RESULTS[0], Result("strong", (10, 0, 0, 0, 0), (0,) * 15)]}
+    wide.games.results = {"mine@2": [RESULTS[0], RESULTS[1] | {"games": 20}]}
     assert "24 % was to be expected, which may be luck." in advice(bot_report(wide, "mine", []))
     wide.games.results = {"mine@2": RESULTS[:1]}
     assert "It does worst" not in advice(bot_report(wide, "mine", []))

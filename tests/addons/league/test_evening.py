@@ -312,7 +312,7 @@ def test_a_refusal_has_its_reason_on_the_page(
     with pytest.raises(Refused, match="secret"):
         league.desk.submit(str(write_bot(tmp_path, "ann", 2)), "ann", "Ann")
     assert history(league, "ann")["refusals"][-1]["why"].endswith(
-        "time: secret; `arena check` of the file plays such games at home"
+        "time: secret; `arena check` of the file finds this at home, too"
     )
     league.desk.now = lambda: datetime(2026, 11, 24, 13, tzinfo=UTC)
     with pytest.raises(Refused):

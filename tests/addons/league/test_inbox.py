@@ -234,14 +234,9 @@ def raising(error: Exception) -> Callable[..., Any]:
     return fail
 
 
-def no_thread(_: object) -> None:
-    raise RuntimeError("can't start new thread")
-
-
 WHERE: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "check": (submission, "run_check", raising(Exhausted(f"the check: {EAGAIN}"))),
     "copy": (submission, "take", raising(OSError(24, "Too many open files"))),
-    "thread": (threading.Thread, "start", no_thread),
     "jail": (submission, "require_jail", raising(Exhausted(f"lane jail: {EAGAIN}"))),
 }
 
@@ -289,13 +284,21 @@ def test_a_bot_that_takes_too_long_is_refused_in_the_leagues_own_words(
 def test_a_round_that_the_machine_refuses_is_one_line(
     three: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No bot forfeits in it, and the league goes on being served."""
-    monkeypatch.setattr(League, "play_round", raising(Exhausted(EAGAIN)))
-    monkeypatch.setattr(evening, "take_all", lambda *_, **__: iter(()))
+    """No bot forfeits in it, nothing is lost, and the league goes on being served."""
     told: list[str] = []
+    with monkeypatch.context() as lacking, three.playing():
+        no_thread = raising(RuntimeError("can't start new thread"))
+        lacking.setattr(threading.Thread, "start", no_thread)
+        host(three, LocalExecutor(1), told.append, rounds=2)
+    assert len(told) == 1
+    assert told[0].startswith("no round was played: no check can begin: ")
+    monkeypatch.setattr(League, "play_round", raising(Exhausted(EAGAIN)))
     with three.playing():
-        host(three, LocalExecutor(1), told.append, rounds=3)
-    assert told == [f"no round was played: {EAGAIN}"]
+        hosted = host(three, LocalExecutor(1), told.append, rounds=3)
+    assert [line for line in told[1:] if "accepted" not in line] == [
+        f"no round was played: {EAGAIN}"
+    ]
+    assert (hosted.accepted, hosted.waiting) == (3, [])
 
 
 def test_a_worker_that_the_machine_refused_a_process_ends_the_run() -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from arena.addons.league import league_site, submission
+from arena.addons.league.evening import host
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import Standing, standings
+from arena.executors.local import LocalExecutor
 from arena.reports.blocks import Report
 from arena.reports.first_screen import ENDINGS, Opening, lay_out
 from arena.reports.html import to_html
@@ -227,10 +229,9 @@ def test_the_first_page_begins_with_a_row_for_each_bot(league: League) -> None:
     assert [rung.bot for rung in opening.ladder.rungs] == [one.bot for one in shown]
     newest = {version.name: version for version in league.ledger.versions()}
     for rung, one in zip(opening.ladder.rungs, shown, strict=True):
-        results = league.games.results[newest[one.bot].label]
-        games = [sum(column) for column in zip(*(r.endings for r in results), strict=True)]
+        games = league.games.totals[newest[one.bot].label]
         assert rung.rank == one.rank
-        assert rung.score == (sum(games[0::3]) + sum(games[2::3]) / 2) / sum(games)
+        assert rung.score == (games["wins"] + games["draws"] / 2) / games["games"]
     page = (league.folder / "site" / "index.html").read_text()
     assert page.index("faulty</b> is suspended") < page.index('class="rungs"') < page.index("<main")
 
@@ -355,11 +356,13 @@ def test_a_new_version_is_new_in_its_first_round_only(tmp_path: Path) -> None:
     assert seen[2][1] > seen[0][1]
 
 
-def test_only_what_has_changed_is_written_again(league: League) -> None:
-    """And a page that is missing."""
-    bots = league.folder / "site" / "bots"
-    before = {path: path.stat().st_mtime_ns for path in bots.iterdir()}
-    (bots / "greedy.html").unlink()
-    write_site(league, ["uniform"])
-    after = {path.stem for path in bots.iterdir() if path.stat().st_mtime_ns != before[path]}
-    assert after == {"uniform", "greedy"}
+def test_every_page_has_the_rating_of_now(tmp_path: Path) -> None:
+    """Also that of a bot which did not play in the last round, whose rating changed with it."""
+    with a_league(tmp_path / "club", round_pairs=10) as league, league.playing():
+        host(league, LocalExecutor(1), lambda _: None, rounds=5)
+        (idle,) = (row for row in league.ratings().values() if not row.played)
+        before = league.ledger.ratings(league.number - 1)[idle.version]
+        assert f"{idle.elo:.0f}" != f"{before.elo:.0f}"
+        for one in standings(league):
+            page = text_of(league.folder / "site" / "bots" / f"{one.bot}.html")
+            assert f"Elo {one.elo:.0f} (" in page

@@ -58,15 +58,19 @@ def plan_again(
     return Plan(pairs, strikes, seats)
 
 
-def resolve_same(entry: Entry) -> Entry:
+def resolve_same(entry: Entry, home: Path | None = None) -> Entry:
     """Return the playable bot for an entry of a manifest, which has no source.
 
-    Raises InputError if the bot no longer exists, or its source has changed, and for one that lives
+    With a `home`, which is the folder of a league, files of bots are relative to it. Raises
+    InputError if the bot no longer exists, or its source has changed, and for one that lives
     elsewhere.
     """
     if entry.lane == "remote":
         raise InputError("it lives elsewhere, so what it plays cannot be repeated")
-    resolved = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
+    target = entry.target
+    if home and target.startswith(f"{os.curdir}/"):
+        target = os.path.join(os.curdir, home, target)
+    resolved = resolve(target, entry.label, entry.params, entry.lane, entry.needs)
     if resolved.sha256 != entry.sha256:
         raise InputError("its source has changed")
     return resolved

@@ -159,7 +159,8 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             yield f"games: {2 * sum(lengths.values()):,} replayed"
             if has_files:
                 yield f"files: {check_files(tournament, store, path)} compared"
-            yield from _check_bots(tournament, store, lengths, sample, executor)
+            home = None if has_files else path
+            yield from _check_bots(tournament, store, lengths, sample, executor, home)
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None
         finally:
@@ -285,12 +286,13 @@ def _check_bots(
     lengths: Mapping[int, int],
     sample: int,
     executor: Executor,
+    home: Path | None,
 ) -> Iterator[str]:
     """Let the bots play a sample of their games again, and yield lines about it."""
     same = {}
     for entry in tournament.entries:
         try:
-            same[entry.label] = resolve_same(entry)
+            same[entry.label] = resolve_same(entry, home)
         except InputError as error:
             yield f"{entry.label}: not replayed: {error}"
     replayable = replace(tournament, entries=[same.get(e.label, e) for e in tournament.entries])

@@ -345,17 +345,6 @@ def test_the_panel_keeps_its_mean_and_others_follow() -> None:
         assert rows[id].pairs == 1600
 
 
-def test_the_order_of_the_games_changes_nothing() -> None:
-    """Neither that of the pairings, nor which of the two is named first."""
-    pairs = games(FIELD)
-    turned = [(two, one, by[::-1]) for one, two, by in reversed(pairs)]
-    one, two = rated(FIELD, pairs), rated(FIELD, turned)
-    for id in one:
-        assert one[id].elo == pytest.approx(two[id].elo, abs=1e-6)
-        assert one[id].low == pytest.approx(two[id].low, abs=1e-6)
-        assert one[id].letters == two[id].letters
-
-
 def test_versions_that_no_longer_play_count_fully_and_have_no_letters() -> None:
     """Their games are as true as before."""
     rows = rated(FIELD, games(FIELD))

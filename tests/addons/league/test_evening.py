@@ -90,25 +90,6 @@ def test_an_owner_has_one_submission_in_progress() -> None:
 
 
 @pytest.mark.slow
-def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of them wait for each other; each is a version as soon as it has passed."""
-    both = threading.Barrier(2, timeout=60)
-
-    def meet(order: Order, *_: object, **__: object) -> Iterator[Item]:
-        both.wait()
-        yield from accept(order)
-
-    monkeypatch.setattr(submission, "run_check", meet)
-    for number in range(4):
-        path = write_bot(league.folder / "inbox", f"b{number}", number)
-        os.utime(path, (1000 + number,) * 2)
-    names = [f"b{number}" for number in range(4)]
-    taken = [*take_all(league, lambda _: None, 0.0, checks=2)]
-    assert sorted(taken) == names
-    assert sorted(one.name for one in league.ledger.versions("NOT panel")) == names
-
-
-@pytest.mark.slow
 def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,22 +311,6 @@ def test_a_refusal_has_its_reason_on_the_page(
     for path in site.rglob("*.*"):
         assert "secret" not in path.read_text()
         assert "own</i>" not in path.read_text()
-
-
-@pytest.mark.slow
-def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A submission plays in the round after it, and has a page after that."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr("arena.addons.league.inbox.take_all.__defaults__", (0.0,))
-    told: list[str] = []
-    with a_league(tmp_path / "club", round_pairs=30) as league, league.playing():
-        (league.folder / "inbox").mkdir()
-        write_bot(league.folder / "inbox")
-        host(league, LocalExecutor(1), told.append, rounds=2)
-        assert told == ["accepted: mine 1, by mine", "round 1: 60 games", "round 2: 60 games"]
-        site = league.folder / "site"
-        assert (site / "bots" / "mine.html").is_file()
-        assert "after round 2" in (site / "index.html").read_text()
 
 
 @pytest.mark.slow

@@ -6,8 +6,6 @@ import json
 import os
 import shlex
 import signal
-import subprocess
-import sys
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -171,7 +169,7 @@ def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
+def test_a_round_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bots that it was planned with, whatever was submitted or withdrawn meanwhile."""
     with a_league(tmp_path / "whole") as league:
         league.desk.submit("greedy(patience=11)", "patient")
@@ -179,33 +177,30 @@ def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
         league.desk.submit("greedy(patience=5)", "patient")
         play(league, 1)
         whole = tables(league), games(league)
-    folder = tmp_path / "killed"
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from arena.addons.league.league import League\n"
-        "from arena.executors.local import LocalExecutor\n"
-        "league = League(Path(sys.argv[1]))\n"
-        "league._finish = lambda *_: (print('played', flush=True), __import__('time').sleep(600))\n"
-        "with league.playing(): league.play_round(LocalExecutor(1), shown=100)\n"
-    )
-    words = [sys.executable, "-c", code, str(folder)]
-    with a_league(folder) as league:
+    with a_league(tmp_path / "killed") as league:
         league.desk.submit("greedy(patience=11)", "patient")
-        with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"played\n"
-            with (
-                pytest.raises(InputError, match="another process plays this league"),
-                league.playing(),
-            ):
-                pass
-            league.desk.submit("greedy(patience=5)", "patient")
-            assert standings(league)
-            process.send_signal(signal.SIGKILL)
-        until(lambda: _can_play(league))
-        assert league.number == 0
+        with monkeypatch.context() as killed:
+            killed.setattr(League, "_finish", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                play(league)
+        league.desk.submit("greedy(patience=5)", "patient")
+        assert (league.number, len(standings(league))) == (0, 4)
         play(league, 2)
         assert (tables(league), games(league)) == whole
+
+
+def interrupt(*_: object) -> None:
+    """Stop the process before a round is finished, when its games are played."""
+    raise KeyboardInterrupt
+
+
+def test_one_process_plays_a_league_at_a_time(tmp_path: Path) -> None:
+    """The other one is told so; submissions go on."""
+    busy = pytest.raises(InputError, match="another process plays this league")
+    with a_league(tmp_path / "club") as league, league.playing():
+        with closing(League(league.folder)) as other, busy, other.playing():
+            pass
+        assert league.desk.submit("greedy(patience=11)", "patient").number == 1
 
 
 def _can_play(league: League) -> bool:

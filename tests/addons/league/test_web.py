@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import re
-import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from arena.addons.league import post, submission
@@ -18,7 +17,6 @@ from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.web import POLICY
-from arena.errors import InputError
 from arena.reports.http_server import REPORT_POLICY
 from bench.studies.handing_in import HandedIn, hand_in
 from tests.addons.league.small import (
@@ -29,30 +27,21 @@ from tests.addons.league.small import (
     a_league,
     accept,
     form,
-    make_certificate,
     play,
-    proxied,
     serving,
 )
 from tests.entries.test_zipped import BAD, make_zip
-from tests.waiting import PATIENCE
 
 SOURCE = BOT.replace("{number}", "0").encode()
 
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
-    """Yield a league whose check finds nothing, at the time of the uploads."""
+    """Yield a league whose check finds nothing; its time is that of the uploads."""
     monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", a_day=6, most_megabytes=1) as made, made_now(made) as league:
-        yield league
-
-
-def made_now(league: League) -> Any:
-    """Return a league opened again, with the time of the clock: uploads have it."""
-    from contextlib import closing
-
-    return closing(League(league.folder))
+    with a_league(tmp_path / "club", a_day=6, most_megabytes=1) as made:
+        made.desk.now = lambda: datetime.now(UTC)
+        yield made
 
 
 @pytest.fixture
@@ -75,7 +64,8 @@ def test_a_file_gets_its_turn_and_an_answer(league: League, client: Client) -> N
     """And it is the owner's, whatever its name."""
     ann, bob = client.invite("Ann"), client.invite("Bob")
     assert client.hand_in(ann, "mine.py", SOURCE) == (202, {"bot": "mine"})
-    client.hand_in(bob, "bot.py", SOURCE + b"# other\n", "bobs")
+    packed = make_zip(("mine/bot.py", b"from other import bot\n"), ("mine/other.py", SOURCE))
+    assert client.hand_in(bob, "bot.zip", packed, "bobs")[0] == 202
     assert client.uploads(ann) == [{"bot": "mine", "place": 1}]
     assert client.uploads(bob)[0]["place"] == 2
     assert take(league) == ["accepted: mine 1, by Ann", "accepted: bobs 1, by Bob"]
@@ -83,21 +73,6 @@ def test_a_file_gets_its_turn_and_an_answer(league: League, client: Client) -> N
     assert (answered["place"], answered["answer"]) == (None, "accepted: mine 1")
     assert [one["answer"] for one in client.uploads(bob)] == ["accepted: bobs 1"]
     assert take(league) == []
-
-
-@pytest.mark.slow
-def test_a_folder_comes_as_a_zip(league: League, client: Client) -> None:
-    """It is the bot that the same folder is in the inbox."""
-    ann = client.invite("Ann")
-    packed = make_zip(("mine/bot.py", b"from other import bot\n"), ("mine/other.py", SOURCE))
-    assert client.hand_in(ann, "mine.zip", packed)[0] == 202
-    assert take(league) == ["accepted: mine 1, by Ann"]
-    folder = league.folder.parent / "again"
-    folder.mkdir()
-    (folder / "bot.py").write_bytes(b"from other import bot\n")
-    (folder / "other.py").write_bytes(SOURCE)
-    with pytest.raises(InputError, match="the same as mine 1 of Ann"):
-        league.desk.submit(str(folder), "again")
 
 
 @pytest.mark.slow
@@ -293,30 +268,25 @@ def test_everybody_reads_the_pages_of_the_league_and_nothing_else(
         assert client.send("GET", path, {})[0].status == 404, path
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
-def test_a_league_behind_a_proxy_with_tls(league: League, client: Client, tmp_path: Path) -> None:
-    """Every address is relative, so the prefix is kept; the cookie is for it, and for TLS."""
-    with (
-        proxied(client.port, make_certificate(tmp_path)) as address,
-        httpx.Client(verify=False, follow_redirects=True, timeout=PATIENCE) as browser,
-    ):
-        write_site(league)
-        assert "Standings" in browser.get(f"{address}/").text
-        browser.headers["Origin"] = address.removesuffix("/club")
-        token = client.invite("Ann")["Authorization"].partition(" ")[2]
-        page = browser.post(f"{address}/enter", data={"token": token})
-        assert page.url == f"{address}/"
-        (cookie,) = browser.cookies.jar
-        assert (cookie.path, cookie.secure) == ("/club", True)
-        page = browser.post(f"{address}/hand-in", files={"file": ("mine.py", SOURCE)})
-        assert "Received: mine" in page.text
-        assert [*take_all(league, lambda _: None)] == ["mine"]
-        assert "accepted: mine 1" in browser.get(page.url).text
-        assert browser.get(f"{address}/site/").status_code == 200
-        assert browser.get(f"{address}/style.css").headers["content-type"].startswith("text/css")
-        browser.headers["Origin"] = f"http://127.0.0.1:{client.port}"
-        assert browser.post(f"{address}/enter", data={"token": token}).status_code == 403
+def test_a_league_behind_a_proxy_with_tls(league: League, client: Client) -> None:
+    """No address is absolute, so a prefix is kept; the cookie is for it, and for TLS."""
+    write_site(league)
+    proxy = {"Host": "uni.example", "X-Forwarded-Proto": "https"}
+    own = proxy | {"Origin": "https://uni.example"}
+    token = client.invite("Ann")["Authorization"].partition(" ")[2]
+    answer, _ = enter(client, token, **own)
+    assert (answer.status, answer.headers["location"]) == (303, "./")
+    cookie, *words = str(answer.headers["set-cookie"]).split("; ")
+    assert {*words} == {"HttpOnly", "SameSite=lax", "Secure"}  # without a path it is the prefix
+    browser = own | {"Cookie": cookie}
+    answer, _ = client.send("POST", "/hand-in", browser | KIND, form("mine.py", SOURCE))
+    assert (answer.status, answer.headers["location"]) == (303, "./")
+    for path in ("/", "/site/index.html"):
+        page = client.send("GET", path, browser)[1].decode()
+        found = re.findall(r'(?:href|src|action)="([^"]*)"', page)
+        assert len(found) > 2
+        assert not [one for one in found if one.startswith(("/", "http"))]
+    assert enter(client, token, **proxy | {"Origin": "http://uni.example"})[0].status == 403
 
 
 def check_counts(found: HandedIn) -> None:

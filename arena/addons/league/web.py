@@ -36,7 +36,6 @@ from arena.reports.http_server import (
     FrontServer,
     is_own,
     listen,
-    too_large,
 )
 
 POLICY: Final = (
@@ -139,9 +138,6 @@ class Web:
     async def hand_in(self, request: Request) -> Response:
         """Receive a file or a zip."""
         owner = self._admit(request)
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most:
-            raise too_large(self._most)
         async with Bounded(request, self._most).form(max_files=1, max_fields=4) as form:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:

@@ -27,7 +27,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
 from arena.lanes.scratch import scratch_folder
 from arena.lanes.signals import TERMINATION
-from arena.replays.html_page import SCRIPTS, STYLE, STYLES, static
+from arena.replays.html_page import SCRIPTS, STYLE, STYLES, render, static
 from arena.reports.http_server import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart
 from arena.tournament.config_keys import MOST_SEED
@@ -167,12 +167,8 @@ class Table:
 
     async def page(self, _request: Request) -> Response:
         """Send the page, with the rules."""
-        files = [f'<link rel="stylesheet" href="{name}">' for name in _FILES if "css" in name]
-        files += [f'<script defer src="{name}"></script>' for name in _FILES if "js" in name]
-        rules = [f"<li>{escape_html(line)}</li>" for line in RULES_TEXT.splitlines()[1:]]
-        page = static("arena.addons.table/index.html")
-        for place, lines in (("files", files), ("rules", rules)):
-            page = page.replace(f"<!-- {place} -->", "\n".join(lines))
+        rules = RULES_TEXT.splitlines()[1:]
+        page = render("arena.addons.table/index.html", files=[*_FILES], rules=rules)
         return Response(page, media_type="text/html")
 
     async def file(self, request: Request) -> Response:

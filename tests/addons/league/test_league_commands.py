@@ -25,14 +25,13 @@ from tests.addons.league.test_league import FAULTY
 from tests.conftest import Arena
 
 PANEL = "uniform,greedy,majority"
-NEW = ("league", "new", "club", "--seed", "1", "--lane", "process", "--panel", PANEL)
 
 
 @pytest.fixture
-def club(arena: Arena) -> Arena:
+def club(arena: Arena, tmp_path: Path) -> Arena:
     """Return the command, in a folder with a small league."""
-    assert arena(*NEW).returncode == 0
-    return arena
+    with a_league(tmp_path / "club", round_pairs=300):
+        return arena
 
 
 ONCE = ("league", "host", "club", "--once", "--workers", "1")

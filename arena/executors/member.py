@@ -166,11 +166,11 @@ class Member:
             or batch_work > games * most
         ):
             return _LATE
-        from arena.lanes.process import MOST_PROCESSES  # here: few runs ask
+        from arena.lanes.process import MOST_PROCESSES, TOO_MANY  # here: few runs ask
 
         may_start = 2 * MOST_PROCESSES * len(self._tournament.entries)
         if silence > _LONG and len(find_below(self.pid)) > may_start:
-            return f"started more than {MOST_PROCESSES} processes"
+            return TOO_MANY
         return ""
 
     def _look(self) -> list[tuple[float, float]]:

@@ -50,7 +50,9 @@ _MOST_UNSEEN = 512  # games without a reading, at most; a reading takes 0.3 ms
 _SLEPT = 10  # a turn's wall time over its charged time from which the bot was asleep
 _FLUSH = "(does it flush its output?)"
 _PARTIAL = "(an incomplete line arrived: does it end each answer with a line break, and flush it?)"
-_TOO_MANY = f"started more than {MOST_PROCESSES} processes"
+TOO_MANY = f"started more than {MOST_PROCESSES} processes"
+"""What is said of a bot that the limit of processes has stopped."""
+
 _NO_MORE = "Resource temporarily unavailable", "can't start new thread"  # what a bot is told then
 _TOO_LONG = f"a line of more than {MOST_LINE:,} bytes"
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
@@ -282,7 +284,7 @@ class BotProcess:
         output = answer.output if self.launch.hosted else self.printed()
         error = answer.error or ""
         if any(text in error for text in _NO_MORE):
-            error = f"{error}: {_TOO_MANY}"
+            error = f"{error}: {TOO_MANY}"
         forfeit = Forfeit(kind, error, answer.traceback, output)
         return self._kill_for(forfeit) if kind == "memory" else forfeit
 
@@ -335,7 +337,7 @@ class BotProcess:
         most = self.limits.memory << 20
         usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
         if usage.processes - _ABOVE * self.launch.contained > most_processes:  # bubblewrap and host
-            raise self._kill_for(Forfeit("crash", _TOO_MANY))
+            raise self._kill_for(Forfeit("crash", TOO_MANY))
         if usage.memory > most:
             message = f"its processes use more than {self.limits.memory} MB together"
             raise self._kill_for(Forfeit("memory", message))

@@ -12,6 +12,7 @@ from arena.addons.league.league_tables import SUSPENDED, RatingRow, Version, wri
 from arena.addons.league.shown import Standing
 from arena.errors import counted
 from arena.lanes.faults import KINDS
+from arena.lanes.process import TOO_MANY
 from arena.reports.blocks import Replays, Report, Section, Text
 from arena.reports.drawing import Lines, Series
 from arena.reports.first_screen import ENDINGS
@@ -132,9 +133,10 @@ def _describe_faults(league: League, versions: Sequence[Version]) -> Iterator[st
         strikes, first = league.games.faults.get(version.label, (0, None))
         if first:
             kind = KINDS[first.kind].text if first.kind in KINDS else first.kind
+            said = f"it {TOO_MANY}" if TOO_MANY in first.message else f"{kind} ({first.kind})"
             yield (
-                f"Version {version.number} had {counted(strikes, 'fault')}; the first: {kind} "
-                f"({first.kind}) at ply {first.ply} of {first.game}."
+                f"Version {version.number} had {counted(strikes, 'fault')}; the first: {said} "
+                f"at ply {first.ply} of {first.game}."
             )
 
 

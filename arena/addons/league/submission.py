@@ -39,6 +39,7 @@ from arena.executors.local import open_executor
 from arena.executors.log import QUIET
 from arena.lanes.faults import KINDS
 from arena.lanes.jail_support import require_jail
+from arena.lanes.process import TOO_MANY
 from arena.processes import killing_orphans
 from arena.runs.run import run
 from arena.store.store import Store
@@ -259,7 +260,7 @@ def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
     """
     what = "; ".join(f"{item.name}: {item.message}" for item in failed)
     kinds = [f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed]
-    if "started more than" in what:
+    if TOO_MANY in what:
         kinds = ["it starts too many processes"]
         what = f"{kinds[0]}: {what}"
     what = re.sub(rf"\S*{re.escape(Path(spec).name)}", f"{name}{Path(spec).suffix}", what)

@@ -21,6 +21,7 @@ from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
 from arena.addons.league.shown import Standing, standings, surely_beats, table
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
+from arena.lanes.process import TOO_MANY
 from arena.reports.blocks import Replays, Report, Section, Text
 from arena.reports.drawing import Lines
 from arena.runs.progress_bar import FirstFault
@@ -119,6 +120,14 @@ def test_the_course_has_a_line_for_each_version_and_faults_say_what_to_do() -> N
     assert isinstance(text, Text)
     assert text.paragraphs[0] == (
         "Version 1 had 2 faults; the first: no answer in time (timeout) at ply 7 of a/b/0/1."
+    )
+    faulty = league()
+    first = FirstFault("exception", f"secret: {TOO_MANY}", 7, "a/b/0/1", "")
+    faulty.games.faults = {"mine@2": (1, first)}
+    (text,) = section(bot_report(faulty, "mine", []), "faults").blocks
+    assert isinstance(text, Text)
+    assert text.paragraphs[0] == (
+        "Version 2 had 1 fault; the first: it started more than 32 processes at ply 7 of a/b/0/1."
     )
 
 

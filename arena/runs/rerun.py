@@ -69,7 +69,7 @@ def resolve_same(entry: Entry, home: Path | None = None) -> Entry:
         raise InputError("it lives elsewhere, so what it plays cannot be repeated")
     target = entry.target
     if home and target.startswith(f"{os.curdir}/"):
-        target = os.path.join(os.curdir, home, target)
+        target = os.path.join(os.curdir, home / target)
     resolved = resolve(target, entry.label, entry.params, entry.lane, entry.needs)
     if resolved.sha256 != entry.sha256:
         raise InputError("its source has changed")

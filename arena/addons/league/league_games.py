@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +33,7 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
 
     Its spec is relative to the league's folder, so that a league can be moved. Raises Unreachable,
     whose text begins with its label, for a bot that lives elsewhere and cannot be asked, or is
-    another one now.
+    another one now, and for one whose file was deleted.
     """
     is_file = version.spec.startswith(f"{SOURCES}/")
     spec = as_file(folder / version.spec) if is_file else version.spec
@@ -42,7 +43,8 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
             why = "is not what was submitted; its games would be another bot's"
             raise InputError(f"{spec} {why}")
     except InputError as error:
-        kind = Unreachable if is_address(spec) else InputError
+        is_away = is_address(spec) or (is_file and not os.path.lexists(spec))
+        kind = Unreachable if is_away else InputError
         raise kind(f"{version.label}: {error}") from None
     if is_file:
         filename = entry.filename and f"{version.name}.py"

@@ -194,6 +194,26 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def test_a_bot_whose_file_was_deleted_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a student's data is taken out, also in the middle of a round."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club", round_pairs=30) as league:
+        version = league.desk.submit(str(write_bot(tmp_path)), "mine", "Ann")
+        with monkeypatch.context() as killed:
+            killed.setattr(League, "_finish", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                play(league)
+        league.withdraw("mine")
+        (league.folder / version.spec).unlink()
+        first, second = play(league, 2)
+        (why,) = first.away
+        assert why.startswith("mine: ")
+        assert why.endswith("No such file or directory")
+        assert not second.away
+
+
 def test_one_process_plays_a_league_at_a_time(tmp_path: Path) -> None:
     """The other one is told so; submissions go on."""
     busy = pytest.raises(InputError, match="another process plays this league")

@@ -28,7 +28,7 @@ _FEW = 10  # pairs; an opponent with fewer is not named
 _SURE = 3.0  # standard errors for the worst of some tens of opponents
 
 _REMEDY: Final = (
-    "`arena check ./{name}.py` plays such games at home, and says how long its decisions take; "
+    "`arena check {file}` plays such games at home, and says how long its decisions take; "
     "mend it, and hand it in again."
 )
 
@@ -43,7 +43,8 @@ def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
     if points := [*_course(league, versions)]:
         sections.append(Section("course", "Its rating, round by round", points))
     if faults := [*_describe_faults(league, versions)]:
-        sections.append(Section("faults", "Faults", [Text([*faults, _REMEDY.format(name=name)])]))
+        file = f"./{name}.py" if last.spec.endswith(".py") else "FILE"
+        sections.append(Section("faults", "Faults", [Text([*faults, _REMEDY.format(file=file)])]))
     if games := _find_games(league, last, worst):
         sections.append(games)
     standing = next((one for one in found if one.bot == name), None)

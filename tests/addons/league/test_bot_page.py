@@ -129,6 +129,7 @@ def test_the_course_has_a_line_for_each_version_and_faults_say_what_to_do() -> N
     assert text.paragraphs[0] == (
         "Version 2 had 1 fault; the first: it started more than 32 processes at ply 7 of a/b/0/1."
     )
+    assert text.paragraphs[1].startswith("`arena check FILE` plays such games")  # no .py file
 
 
 def test_a_game_is_drawn_from_the_side_of_the_bot(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import click
 
 from arena.cli import options as cli
 from arena.errors import InputError, not_installed
-from arena.tournament.config_keys import Naming
 
 _FOLDER: Final = Path("results/human")
 
@@ -30,16 +29,7 @@ _FOLDER: Final = Path("results/human")
     "--out", "-o", type=cli.PATH, default=_FOLDER, show_default=True, help="Folder for the records."
 )
 @cli.RULES
-def human(
-    bot: str,
-    me: str,
-    games: int,
-    names: Naming,
-    seed: int | None,
-    lane: str,
-    out: Path,
-    rules: dict[str, Any],
-) -> None:
+def human(bot: str, me: str, lane: str, out: Path, rules: dict[str, Any], **given: Any) -> None:
     """Play games against BOT yourself, in this terminal.
 
     Type a card's character or its name to play it, T to take, ? for help, quit to leave. Each game
@@ -59,8 +49,8 @@ def human(
     check_label("human", me)
     changed = cli.change_rules(rules)
     entry = find_opponent(me, bot, lane, changed)
-    seed = secrets.randbelow(SEEDS) if seed is None else seed
-    session = Session(me, entry, bot, seed, games, names, changed)
+    seed = secrets.randbelow(SEEDS) if given["seed"] is None else given["seed"]
+    session = Session(me, entry, bot, seed, given["games"], given["names"], changed)
     cli.tolerate_any_terminal()
     if not play_session(session, Records(out), Terminal(sys.stdin, sys.stdout)):
         sys.exit(1)

@@ -65,21 +65,17 @@ class Guard:
     def __init__(self, port: int) -> None:
         self.root = f"/{secrets.token_urlsafe(_SECRET)}/"
         self.address = f"http://{HOST}:{port}{self.root}"
-        self._hosts = (f"{HOST}:{port}", f"localhost:{port}")
+        self._hosts = ([f"{HOST}:{port}"], [f"localhost:{port}"])
 
     def refuse(self, scope: Scope) -> ASGIApp | None:
         """Return the answer to a request that is refused."""
-        passes = self._may_pass(scope["path"], scope["method"], Headers(scope=scope))
-        return None if passes else PlainTextResponse(REFUSED, 403, {"connection": "close"})
-
-    def _may_pass(self, path: str, method: str, headers: Headers) -> bool:
-        asked = path[: len(self.root)].encode()
-        if headers.getlist("host") not in [[host] for host in self._hosts]:
-            return False
-        if not secrets.compare_digest(asked, self.root.encode()):
-            return False
-        opens_page = method == "GET" and path == self.root
-        return opens_page or is_own(method, headers, f"http://{headers['host']}")
+        path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
+        hosts, asked = headers.getlist("host"), path[: len(self.root)].encode()
+        if hosts in self._hosts and secrets.compare_digest(asked, self.root.encode()):
+            opens_page = method == "GET" and path == self.root
+            if opens_page or is_own(method, headers, f"http://{hosts[0]}"):
+                return None
+        return PlainTextResponse(REFUSED, 403, {"connection": "close"})
 
 
 def write_page(path: Path, address: str) -> None:

@@ -18,7 +18,7 @@ from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
-from arena.addons.league.shown import Standing, standings, surely_beats, table
+from arena.addons.league.shown import Standing, standings, surely_beats
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
 from arena.lanes.process import TOO_MANY
@@ -180,21 +180,6 @@ def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> N
     ]
     beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]
     assert beaten == [("a", "c")]
-
-
-@pytest.mark.slow
-def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
-    """By the one verdict, apart; a cell for each bot of the panel."""
-    found = standings(club)
-    (beaten,) = (one.beats for one in found if one.bot == "patient")
-    assert "uniform" in beaten
-    columns, rows = table(club, found)
-    row = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "patient")
-    named = {name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"}
-    assert named == {*beaten}
-    assert row["faults"] == 0
-    own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
-    assert own["beats_uniform"] == ""
 
 
 @pytest.mark.slow

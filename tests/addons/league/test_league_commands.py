@@ -340,6 +340,7 @@ def test_the_standings_say_who_is_new_and_how_the_ratings_went(tmp_path: Path) -
             assert one.course == " > ".join(known)
             assert known[-1] == f"{one.elo:.0f}"
         assert len(rows["patient"].course.split(" > ")) > 2
+        assert rows["patient"].beats == ("uniform",)
 
 
 def test_every_page_has_the_rating_of_now(tmp_path: Path) -> None:

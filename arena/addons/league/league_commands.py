@@ -223,7 +223,7 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
     Example:
       arena league show results/club patient --why
     """
-    from arena.addons.league import answer, league_site, shown
+    from arena.addons.league import league_site, shown
 
     if why and name is None:
         raise InputError("--why: name a bot, too")
@@ -234,8 +234,8 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
             data = shown.history(opened, name)
             lines = shown.format_history(data)
         else:
-            data = answer.why(opened, name, find_venue(options), progress=not as_json)
-            lines = answer.format_why(data)
+            data = shown.why(opened, name, find_venue(options), progress=not as_json)
+            lines = shown.format_why(data)
         print_found(data, lines, as_json=as_json)
 
 
@@ -271,7 +271,7 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
     Example:
       arena league freeze results/club
     """
-    from arena.addons.league.final import freeze as end_submissions
+    from arena.addons.league.evening import freeze as end_submissions
     from arena.addons.league.inbox import find_waiting
     from arena.addons.league.league_tables import ACTIVE
 
@@ -301,7 +301,7 @@ def final(folder: Path, pairs: int, quiet: bool, as_json: bool, **options: Any) 
     Example:
       arena league final results/club --pairs 50
     """
-    from arena.addons.league.final import play_final
+    from arena.addons.league.evening import play_final
     from arena.executors.log import NORMAL, QUIET
     from arena.runs.run import Interrupted, Playing
 

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.addons.league.answer import format_why, why
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
-from arena.addons.league.shown import Standing, standings, surely_beats
+from arena.addons.league.shown import Standing, format_why, standings, surely_beats, why
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
 from arena.lanes.process import TOO_MANY
@@ -163,7 +162,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
         pytest.MonkeyPatch.context() as patch,
         a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league,
     ):
-        patch.setattr("arena.addons.league.answer._MOST_COSTLY", 1)
+        patch.setattr("arena.addons.league.shown._MOST_COSTLY", 1)
         league.desk.submit("timing(patience=2.5)", "patient", "Ann")
         play(league)
         league.desk.submit("timing(patience=3.5)", "patient", "Ann")

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 
 from arena.addons.league import submission
-from arena.addons.league.evening import host
-from arena.addons.league.final import freeze, make_final, play_final
+from arena.addons.league.evening import freeze, host, make_final, play_final
 from arena.addons.league.inbox import run_in_turns, take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_site import write_site

@@ -293,7 +293,7 @@ def test_a_league_plays_on_without_a_server_that_cannot_be_asked(
         assert pairs_of(league, "ann")
         server.version = "2"
         (why,) = play(league)[0].away
-        assert "another version" in why
+        assert "is not what was submitted" in why
         league.desk.submit(server.url, "ann")
         assert [version.state for version in league.find("ann")] == ["replaced", "active"]
         assert not play(league)[0].away

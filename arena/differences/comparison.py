@@ -20,9 +20,9 @@ from arena.statistics.verdicts import LEANS, Word
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
-from arena.store.folder import COMPARISON, DECIDED, DETAILS, DIFFERENCES, LEAD_PARTS, Writer
+from arena.store.folder import COMPARISON, DETAILS, Writer
 from arena.store.store import Store
-from arena.store.table_columns import VERDICTS
+from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, VERDICTS
 from arena.tables.summary import plain_rows, short_names, write_row
 from arena.tournament.config_keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
@@ -174,7 +174,7 @@ class SprtResult(NamedTuple):
         yield from describe_paired(paired)
         decided = len(paired.decided)
         if decided:
-            where = f"{DETAILS}/{DECIDED}"
+            where = f"{DETAILS}/{DECIDED.file}"
             yield f"the change decided {counted(decided, 'game')} ({where}); the first of them:"
         else:
             yield "the change decided no game"
@@ -310,11 +310,11 @@ def comparison_writers(
     text = json.dumps(comparison.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     writers: dict[str, Writer] = {
         COMPARISON: lambda file: file.write(text),
-        LEAD_PARTS: lambda file: csv_writer(lead_parts().table())(file),
+        LEAD_PARTS.file: lambda file: csv_writer(lead_parts().table())(file),
     }
     if paired := comparison.paired:
-        writers[DIFFERENCES] = csv_writer(paired.differences)
-        writers[DECIDED] = csv_writer(paired.decided)
+        writers[DIFFERENCES.file] = csv_writer(paired.differences)
+        writers[DECIDED.file] = csv_writer(paired.decided)
     return writers
 
 

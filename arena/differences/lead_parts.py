@@ -16,9 +16,9 @@ import numpy as np
 
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.statistics.difference import mean_by_deal
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Bools, Estimate, Ints, find_significant
+from arena.statistics.two_bots import mean_by_deal
 from arena.store.columns import Columns
 from arena.store.counting import HALVES, PairGames, match
 from arena.store.store import Store

@@ -9,9 +9,9 @@ import numpy as np
 
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.statistics.difference import mean_by_deal, variance
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sequential_test import elo_difference
+from arena.statistics.two_bots import mean_by_deal, variance
 from arena.store.columns import Columns
 from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store

@@ -21,7 +21,7 @@ from arena.store.folder import INDEX, MANIFEST, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.store.table_columns import FAULTS, GAMES, TABLES
-from arena.tables.win_tables import Tables, WinTables, how_rated, make_win_tables
+from arena.tables.win_tables import Tables, WinTables, make_win_tables
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
 
@@ -31,8 +31,16 @@ class RunTables(Tables):
 
     def __init__(self, tournament: Tournament, store: Store, counts: Counts | None = None) -> None:
         self.tournament, self.store = tournament, store
-        games, how = how_rated(tournament, counts or store.count())
-        super().__init__(*games, **how)
+        counts = counts or store.count()
+        super().__init__(
+            tournament.pairings,
+            tournament.labels,
+            counts,
+            tournament.anchored,
+            tournament.max_faults,
+            even=tournament.chooses_pairings,
+            looks=tournament.looks_again(counts.total),
+        )
 
     @cached_property
     def comparison(self) -> SprtResult | None:
@@ -96,7 +104,7 @@ class RunTables(Tables):
             csv_writer(FAULTS.make([*found]))(file)
 
         writers: dict[str, Writer] = {
-            GAMES.file: lambda file: rows.write_games(file, rows.read_lines(store, self.pairings)),
+            GAMES.file: lambda file: rows.write_games(file, store, self.pairings),
             **{table.file: partial(self._write, name) for name, table in TABLES.items()},
             FAULTS.file: write_faults,
             INDEX: write_index,

@@ -67,7 +67,7 @@ def make_report(
         more = [*_summary(tournament, files, state, headline[1:])]
         opening = made.compare_opening(compared, more, state)
     elif files.counts.total:
-        found = headline_of(tournament, files, files.counts, finished=not state)
+        found = headline_of(tournament, files, finished=not state)
         headline = [found.sentence(), " ".join(found.details())]
         more = [*_summary(tournament, files, state, headline[1:])]
         opening = made.opening(found, more, state)
@@ -81,7 +81,7 @@ def make_opening(tournament: Tournament, store: Store, files: RunTables, state: 
     made = _Sections(tournament, store, files, None, JudgedTables())
     if result := files.comparison:
         return made.compare_opening(find_compared(result, finished=not state), [], state)
-    found = headline_of(tournament, files, files.counts, finished=not state)
+    found = headline_of(tournament, files, finished=not state)
     return made.opening(found, [], state)
 
 

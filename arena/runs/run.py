@@ -29,9 +29,8 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult
-    from arena.store.counting import Counts
+    from arena.differences.run_files import RunTables
     from arena.tables.findings import Findings
-    from arena.tables.win_tables import Tables
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ def run(
             bots = tournament.by_label
             own = {n: one for n, one in under_way.timings.items() if bots[n].lane != "remote"}
             spending = under_way.clocks.read(own, log.played)
-        outcome = under_way.outcome(*tables, time.perf_counter() - started, spending)
+        outcome = under_way.outcome(tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)
         if outcome.spending:
@@ -357,16 +356,8 @@ class _Run:
                     "%s is out after %s: its remaining games are forfeits", label, faults
                 )
 
-    def write(self, folder: RunFolder | None) -> tuple[Tables, Counts]:
-        """Write all files of the run except the store and the log; return its tables.
-
-        Without a folder, only the tables of a comparison are made.
-        """
-        if not (folder or self.tournament.comparison):
-            from arena.tables.win_tables import rank_bots
-
-            counts = self.store.count()
-            return rank_bots(self.tournament, counts), counts
+    def write(self, folder: RunFolder | None) -> RunTables:
+        """Write all files of the run except the store and the log; return its tables."""
         from arena.differences.run_files import RunTables
         from arena.store.csv_files import csv_writer, make_timings
 
@@ -377,18 +368,16 @@ class _Run:
                 folder, self.tournament, self.store, files, timings if self.played else None
             )
             folder.replaced.unlink(missing_ok=True)
-        return files, files.counts
+        return files
 
-    def outcome(
-        self, tables: Tables, counts: Counts, seconds: float, spending: Spending | None
-    ) -> Outcome:
+    def outcome(self, tables: RunTables, seconds: float, spending: Spending | None) -> Outcome:
         """Return the result of the run, with these tables of its games."""
         from arena.tables.headline import headline_of
 
-        found = getattr(tables, "comparison", None)
+        found = tables.comparison
         sentence = found.sentence if found else ""
-        if not found and counts.total:
-            sentence = headline_of(self.tournament, tables, counts, finished=True).sentence()
+        if not found and tables.counts.total:
+            sentence = headline_of(self.tournament, tables, finished=True).sentence()
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         rows = tables.rows
         return Outcome(rows, tables.findings, *own, self.timings, spending, found, sentence)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
-from arena.store.database import FRESH, NAME
-from arena.store.folder import REPLACED, TIMINGS, RunFolder, Writer, list_names, part_of
+from arena.store.database import FRESH, NAME, connect
+from arena.store.folder import REPLACED, RunFolder, Writer, list_names, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
-from arena.store.sqlite_file import connect
 from arena.store.store import Store
+from arena.store.table_columns import TIMINGS
 from arena.tournament.plan import Played
 from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
 from arena.tournament.schedule import PairRange
@@ -275,7 +275,7 @@ def write_files(
 
     writers = {**files.writers, **report_writers(tournament, store, files)}
     if timings:
-        writers[TIMINGS] = timings
+        writers[TIMINGS.file] = timings
     folder.write(writers)
     renew_index(folder.path)
 

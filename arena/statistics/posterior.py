@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.distributions import ELO, Floats, find_root, normal_below, normal_points
+from arena.statistics.distributions import ELO, Floats, normal_below, normal_points
 from arena.statistics.model import Flags, Numbers
 
 _SWEEPS = 30  # at most
@@ -45,7 +45,6 @@ _DIGITS = 9  # to which means are rounded, so that rounding errors do not change
 _POINTS = 1 << 20  # points times bots: the chances to be first are then right within 0.5 %
 _FEWEST, _MOST = 1 << 12, 1 << 15
 _Random: TypeAlias = "np.random.RandomState"  # NumPy keeps its numbers; it takes 20 ms
-_CLOSE, _FAR = 1e-13, 40.0  # in log odds
 _FEW = 6  # bots, of which all divisions into two groups are looked at
 _AT_ONCE = 1 << 18  # numbers of matrices; those of all priors of 300 bots took 200 MB
 _BLOCK = 48  # rows: with blocks a triangular matrix of 300 is inverted in a third of the time
@@ -151,16 +150,6 @@ class Posterior:
                 towards = seen[bot] - drawn @ known[bot] + own * drawn[:, bot]
                 drawn[:, bot] = _sample(prior, own, towards, random)
         return drawn
-
-    def lead_at(self, bot: int, opponent: int, level: float) -> float:
-        """Return the quantile at `level` of the lead of a bot over another."""
-        parts = [*self._leads(np.array([bot]), np.array([opponent]))]
-        weights, means, errors = map(np.concatenate, zip(*parts, strict=True))
-
-        def excess(lead: float) -> float:
-            return float((weights * normal_below((lead - means) / errors)).sum()) - level
-
-        return find_root(excess, -_FAR, _FAR, _CLOSE)
 
 
 class _Cases(NamedTuple):

@@ -24,12 +24,12 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats, draw, find_root
+from arena.statistics.distributions import Floats, draw, find_root, limit, quantile
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior
 from arena.statistics.ratings import Fit, Scale
-from arena.statistics.two_bots import ALPHA, GRID, Duel, boundary, log_capital, weigh_duel
+from arena.statistics.two_bots import ALPHA, Duel, boundary, log_capital, weigh_duel
 from arena.threads import one_thread
 
 Word: TypeAlias = Literal["apart", "leans", "open"]
@@ -46,7 +46,6 @@ _CHANCE = 4  # digits of a chance, so that comparisons agree with the numbers sh
 _DIGITS = 9  # of strengths and bounds, so that comparisons are the same on any machine
 _MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # limit and tolerance of the log factor of games
 _CORRECTIONS = 3  # secant steps for an end, which is then right to the last digit shown
-_FORECAST = 0.9  # the coverage of forecasts
 
 
 class Verdict(NamedTuple):
@@ -60,15 +59,6 @@ class Verdict(NamedTuple):
     high: float
     likely: float
     word: Word
-
-
-def quantile(values: Floats, share: float) -> float:
-    """Return the number of np.quantile, which imports numpy.ma: 30 ms of a short command."""
-    place = share * (len(values) - 1)
-    below, above = math.floor(place), math.ceil(place)
-    ordered = np.partition(values, (below, above))
-    low, high, part = ordered[below], ordered[above], place - below
-    return float(high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part)
 
 
 def _judge(lead: float, low: float, high: float, likely: float, is_apart: bool) -> Verdict:
@@ -96,12 +86,8 @@ class Verdicts:
         self._level = ALPHA / max(2, int(two.sum()))
         self._level_of_neighbours = 2 * ALPHA / (self.bots - 1) if self.bots > 2 else self._level
 
-    def of(self, bot: int, opponent: int) -> Verdict | None:
-        """Return the verdict on two bots, the leader first; None if no games connect them."""
-        return self.on(bot, [opponent])[0]
-
     def on(self, bot: int, others: Sequence[int]) -> list[Verdict | None]:
-        """Return the verdicts on a bot and each of others, as `of` does.
+        """Return the verdicts on a bot and each of others; None if no games connect the two.
 
         Of 300 bots on every two that takes a tenth of the time of reading cell by cell.
         """
@@ -175,10 +161,14 @@ class Verdicts:
 
     @one_thread()
     def first(self) -> Floats:
-        """Return the probability of each bot to be the strongest one."""
+        """Return the probability of each bot to be the strongest one.
+
+        It is at most the least probability that the bot is stronger than another one.
+        """
         if self.duel:
             return self.likely[:, ::-1].diagonal().copy()
-        return np.round(self.posterior.first(), _CHANCE)
+        most = (self.likely + np.eye(self.bots)).min(axis=1, initial=1.0)
+        return np.round(limit(self.posterior.first(), most), _CHANCE)
 
     @cached_property
     @one_thread()
@@ -316,27 +306,6 @@ class Verdicts:
             if left.sum() == before or not left.any():
                 break
         return found[0], found[-1]
-
-    @one_thread()
-    def forecast(self, bot: int, opponent: int) -> tuple[float, float] | None:
-        """Forecast how many times as many games would separate two bots, as a range.
-
-        With this number the expected lead is at the bound. More games reduce only luck, not the
-        deviations of pairings from the Elo. An end is infinite if no number is enough. None for
-        bots that are apart, or that no games connect. Nine of ten ranges contain the number needed.
-        """
-        told = self.apart[bot, opponent] or self.apart[opponent, bot]
-        if told or math.isnan(self.errors[bot, opponent]):
-            return None
-        ends = [self._lead_at(bot, opponent, (1 + side * _FORECAST) / 2) for side in (-1, 1)]
-        near, far = max(ends[0], -ends[1], 0.0), max(-ends[0], ends[1])
-        return self.times(bot, opponent, far), self.times(bot, opponent, near)
-
-    def _lead_at(self, bot: int, opponent: int, level: float) -> float:
-        if self.duel:
-            low, high = (float(np.interp(one, self.duel.below, GRID)) for one in (level, 1 - level))
-            return low if bot < opponent else -high
-        return self.posterior.lead_at(bot, opponent, level)
 
     def times(self, bot: int, opponent: int, lead: float) -> float:
         """Return how many times as many games are needed to detect a lead of this size, or inf."""

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 from arena.entries.file import read_file, replacing
 from arena.errors import InputError
 from arena.statistics.counts import BY_RULE
-from arena.store.database import Database
 from arena.store.folder import part_of
+from arena.store.store import Store
 from arena.store.table_columns import GAMES, TIMINGS
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
@@ -99,20 +99,8 @@ def _format_value(value: Any) -> str:
     return _cell(value) if isinstance(value, str) else str(value)
 
 
-NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
-"""The numeric columns of games.csv, each with the SQL expression on a row of the store."""
-
 _TRACEBACK_LINES = 4
 _OUTPUT_LINES = 10
-
-
-def write_games(file: TextIO, lines: Iterable[str]) -> None:
-    """Write games.csv, one row a game: `bot` sat in `seat` and its opponent in the other one.
-
-    `winner` is a label, empty for a draw; `fault` is the kind of fault, empty without a forfeit.
-    """
-    file.write(",".join(GAMES.names) + "\n")
-    file.writelines(lines)
 
 
 def fault_rows(
@@ -143,41 +131,31 @@ def _last_lines(text: str, lines: int) -> str:
 _GAMES = 4000  # games in one text: 200 KB
 _FROM = "WHERE (pairing, pair, seat) >= (?1, ?2, ?3) ORDER BY pairing, pair, seat LIMIT"
 _NEXT = f"SELECT pairing, pair, seat FROM games {_FROM} 1 OFFSET {_GAMES}"
-_NAMES = "CREATE TEMP TABLE IF NOT EXISTS names (pairing INTEGER PRIMARY KEY, both, bot, opponent)"
 _FAULT = "CASE WHEN fault GLOB '*[^a-z_]*' THEN cell(fault) ELSE fault END"
 _LINES = f"""
 SELECT group_concat(line, '') FROM (
-    SELECT printf('%s,%d,%d,%s,%s,{"%d," * len(NUMBERS)}', both, pair, seat,
-        CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END, win_type,
-        {", ".join(NUMBERS.values())}) || {_FAULT} || char(10) AS line
-    FROM games CROSS JOIN names USING (pairing) {_FROM} {_GAMES}
+    SELECT printf('%s,%s,%d,%d,%s,%s,%d,%d,%d,', bot, opponent, pair, seat,
+        CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END, win_type, points,
+        opponent_points, plies) || {_FAULT} || char(10) AS line
+    FROM games CROSS JOIN named USING (pairing) {_FROM} {_GAMES}
 )
 """
 
 
-def read_lines(database: Database, pairings: Iterable[Pairing]) -> Iterator[str]:
-    """Yield all games as lines of CSV, thousands in each text.
+def write_games(file: TextIO, store: Store, pairings: Iterable[Pairing]) -> None:
+    """Write games.csv, one row a game: `bot` sat in `seat` and its opponent in the other one.
 
+    `winner` is a label, empty for a draw; `fault` is the kind of fault, empty without a forfeit.
     SQLite formats the lines (1.7 us a game), in less than half the time of the module `csv`.
     """
-    with database.errors():
-        database.connection.create_function("cell", 1, _cell, deterministic=True)
-        database.connection.execute(_NAMES)
-        database.connection.executemany(
-            "INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?)",
-            ((number, *_cells(pairing)) for number, pairing in enumerate(pairings)),
-        )
+    file.write(",".join(GAMES.names) + "\n")
+    with store.errors():
+        store.connection.create_function("cell", 1, _cell, deterministic=True)
+    store.name_pairings(map(_cell, pairing) for pairing in pairings)
     place: tuple[Any, ...] | None = (0, 0, 0)
     while place:
-        for (text,) in database.rows(_LINES, *place):
-            yield text or ""
-        place = next(database.rows(_NEXT, *place), None)
-
-
-def _cells(pairing: Pairing) -> tuple[str, str, str]:
-    """Return as CSV text both labels of a pairing, then each of the two."""
-    bot, opponent = map(_cell, pairing)
-    return f"{bot},{opponent}", bot, opponent
+        file.writelines(text or "" for (text,) in store.rows(_LINES, *place))
+        place = next(store.rows(_NEXT, *place), None)
 
 
 def _cell(text: str) -> str:

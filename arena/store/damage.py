@@ -20,7 +20,6 @@ from zlib import crc32
 
 from arena.statistics.counts import BY_RULE, WIN_TYPES
 from arena.store.manifest import differences
-from arena.store.sqlite_file import connect
 from arena.tournament.schedule import Pairing, PairRange
 
 _PAIRS = 64  # pairs in a block
@@ -38,14 +37,8 @@ _BLOCK = "WHERE pairing = ?1 AND pair >= ?2 AND pair < ?3"
 _GAMES = f"SELECT {_SUMS} FROM games {_BLOCK}"
 """Rows come in the order of the table's key; a subquery with ORDER BY is 1.6 times as slow."""
 
-_ROWS: Final = {
-    "run": "key, value",
-    "bots": "label, identity",
-    "evidence": "pairing, pair, seat, message, traceback, output",
-    "left_out": "bot, opponent, pair, seat, winner, win_type, points, opponent_points, plies, "
-    "fault, actions, message, traceback, output",
-}
-"""The tables with a checksum for each row, and the columns from which it is computed."""
+_SUMMED: Final = ("run", "bots", "evidence", "left_out")
+"""The tables with a checksum for each row, of all its other columns."""
 
 
 def checksum(*values: object) -> int:
@@ -90,13 +83,21 @@ def renew_all(database: sqlite3.Connection) -> None:
     blocks = f"SELECT DISTINCT pairing, pair / {_PAIRS} * {_PAIRS} FROM games"
     rows = database.execute(blocks).fetchall()
     renew_blocks(database, [PairRange(pairing, first, first + _PAIRS) for pairing, first in rows])
-    for table in _ROWS:
-        database.execute(f"UPDATE {table} SET checksum = checksum({_ROWS[table]})")
+    for table in _SUMMED:
+        columns = ", ".join(name for name, *_ in _columns(database, table))
+        database.execute(f"UPDATE {table} SET checksum = checksum({columns})")
+
+
+def _columns(database: sqlite3.Connection, table: str) -> list[tuple[str, str, bool]]:
+    """Return the columns of a table but its checksum, with type, and whether it is in the key."""
+    query = "SELECT name, lower(type), pk > 0 FROM pragma_table_info(?) WHERE name <> 'checksum'"
+    return database.execute(query, (table,)).fetchall()
 
 
 def find_altered(database: sqlite3.Connection) -> str | None:
     """Describe the rows that differ from what was written, None if there is no difference."""
-    for table, columns in _ROWS.items():
+    for table in _SUMMED:
+        columns = ", ".join(name for name, *_ in _columns(database, table))
         query = f"SELECT * FROM {table} WHERE checksum IS NOT checksum({columns}) LIMIT 1"
         if row := database.execute(query).fetchone():
             return f"{table}: the row of {row[0]!r} is not what was written"
@@ -156,36 +157,20 @@ It needs no checksum: what is damaged or missing is judged again.
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 _MOST_NUMBER = 1 << 31  # exceeds any points or plies; pairs and pairings are smaller
 _IS_RESULT = f"""
-    typeof(pair) = 'integer' AND pair BETWEEN 0 AND {_MOST_NUMBER}
-    AND typeof(seat) = 'integer' AND seat IN (0, 1)
-    AND (winner IS NULL OR typeof(winner) = 'integer' AND winner IN (0, 1))
-    AND win_type IN {WIN_TYPES}
-    AND typeof(points) = 'integer' AND abs(points) <= {_MOST_NUMBER}
-    AND typeof(opponent_points) = 'integer' AND abs(opponent_points) <= {_MOST_NUMBER}
-    AND typeof(plies) = 'integer' AND plies BETWEEN 0 AND {_MOST_NUMBER}
-    AND typeof(fault) = 'text' AND typeof(actions) = 'text'
+    pair BETWEEN 0 AND {_MOST_NUMBER} AND seat IN (0, 1) AND (winner IS NULL OR winner IN (0, 1))
+    AND win_type IN {WIN_TYPES} AND abs(points) <= {_MOST_NUMBER}
+    AND abs(opponent_points) <= {_MOST_NUMBER} AND plies BETWEEN 0 AND {_MOST_NUMBER}
+    AND fault IS NOT NULL AND actions IS NOT NULL
 """
-_ODD_GAME = f"""
-SELECT pairing || '/' || pair || '/' || seat FROM games WHERE NOT (
-    typeof(pairing) = 'integer' AND pairing BETWEEN 0 AND {_MOST_NUMBER} AND {_IS_RESULT}
-) LIMIT 1
-"""
-_ODD_LEFT_OUT = f"""
-SELECT bot || '/' || opponent || '/' || pair || '/' || seat FROM left_out WHERE NOT (
-    typeof(bot) = 'text' AND typeof(opponent) = 'text' AND bot < opponent AND {_IS_RESULT}
-    AND typeof(message) IN ('text', 'null') AND typeof(traceback) IN ('text', 'null')
-    AND typeof(output) IN ('text', 'null')
-) LIMIT 1
-"""
-_ODD_BOT = (
-    "SELECT label FROM bots WHERE typeof(label) <> 'text' OR typeof(identity) <> 'text' LIMIT 1"
-)
-_ODD_EVIDENCE = """
-SELECT pairing || '/' || pair || '/' || seat FROM evidence WHERE NOT (
-    typeof(message) = 'text' AND typeof(traceback) = 'text' AND typeof(output) = 'text'
-) LIMIT 1
-"""
-_ODD_KEY = "SELECT key FROM run WHERE key <> 'manifest' OR typeof(value) <> 'text' LIMIT 1"
+_IS_RIGHT: Final = {
+    "run": "key = 'manifest'",
+    "bots": "TRUE",
+    "games": f"pairing BETWEEN 0 AND {_MOST_NUMBER} AND {_IS_RESULT}",
+    "blocks": "TRUE",
+    "evidence": "message || traceback || output IS NOT NULL",
+    "left_out": f"bot < opponent AND {_IS_RESULT}",
+}
+"""What holds of each row of a table, beside the declared types."""
 
 
 def find_damage(database: sqlite3.Connection) -> str | None:
@@ -199,16 +184,25 @@ def find_damage(database: sqlite3.Connection) -> str | None:
     (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if damage != "ok":
         return " ".join(str(damage).split())
-    for query in (_ODD_KEY, _ODD_BOT, _ODD_GAME, _ODD_EVIDENCE, _ODD_LEFT_OUT):
-        if (row := database.execute(query).fetchone()) is not None:
-            return f"a value of a wrong type at {row[0]!r}"
-    return find_altered(database)
+    return _find_odd(database) or find_altered(database)
+
+
+def _find_odd(database: sqlite3.Connection) -> str | None:
+    """Describe a row with a value that its column cannot have, None if there is none."""
+    for table, is_right in _IS_RIGHT.items():
+        columns = _columns(database, table)
+        types = " AND ".join(f"typeof({name}) IN ('{kind}', 'null')" for name, kind, _ in columns)
+        keys = ", ".join(name for name, _, is_key in columns if is_key)
+        query = f"SELECT {keys} FROM {table} WHERE ({types} AND {is_right}) IS NOT TRUE LIMIT 1"
+        if row := database.execute(query).fetchone():
+            return f"a value of a wrong type at {'/'.join(map(str, row))!r}"
+    return None
 
 
 @cache
 def _objects(schema: str) -> list[tuple[str, ...]]:
     """Return a schema as SQLite reports it."""
-    database = connect("")
+    database = sqlite3.connect(":memory:")
     database.executescript(schema)
     rows: list[tuple[str, ...]] = database.execute(_OBJECTS).fetchall()
     database.close()

@@ -14,19 +14,19 @@ from arena.errors import InputError, naming, writing
 from arena.lanes.scratch import lock_folder
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
-from arena.store.table_columns import TABLES as OF_COUNTED
+from arena.store.table_columns import (
+    DECIDED,
+    DIFFERENCES,
+    FAULTS,
+    GAMES,
+    LEAD_PARTS,
+    TABLES,
+    TIMINGS,
+)
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
 COMPARISON = "comparison.json"
-DIFFERENCES = "differences.csv"
-DECIDED = "decided.csv"
-LEAD_PARTS = "lead_parts.csv"
-GAMES = "games.csv"
-WINS = ("wins", "takes", "cards")
-"""The tables of arena.tables.win_tables.WinTables."""
-TABLES = (GAMES, "faults.csv", *(table.file for table in OF_COUNTED.values()))
-TIMINGS = "timings.csv"
 ANALYSIS = "analysis.csv"
 REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
@@ -40,9 +40,11 @@ _DETAILS: Final[Mapping[str, str]] = {
     "takes.csv": "when each bot takes, how many cards, and worth how much",
     "cards.csv": "how often each kind of card is played and taken, and how often its taker wins",
     COMPARISON: "of a comparison: the verdict, the counts, the test and Elo, for programs",
-    DIFFERENCES: "of a comparison against other bots: the difference in each part, with interval",
-    LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",
-    DECIDED: "of a comparison against other bots: the games in which the change decided",
+    DIFFERENCES.file: "of a comparison against other bots: the difference in each part, "
+    "with interval",
+    LEAD_PARTS.file: "of a comparison: what the lead is made of: endings, rounds, sources of "
+    "points",
+    DECIDED.file: "of a comparison against other bots: the games in which the change decided",
     ANALYSIS: "after `arena analyse`: each judged decision and what it cost",
 }
 REPLACED = "replaced.sqlite"
@@ -51,8 +53,9 @@ STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _JUDGED_BEFORE = "analysis.sqlite"  # what 1.x had judged
 _IN_PLACE = {*STORE, REPLACED, LOG}
 _RESULTS = (
-    *(*STORE, REPLACED, MANIFEST, *TABLES, INDEX, _JUDGED_BEFORE),
-    *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, *REPORTS),
+    *(*STORE, REPLACED, MANIFEST, INDEX, _JUDGED_BEFORE, COMPARISON, ANALYSIS, *REPORTS),
+    *(table.file for table in (*TABLES.values(), GAMES, FAULTS, TIMINGS)),
+    *(table.file for table in (DIFFERENCES, DECIDED, LEAD_PARTS)),
 )
 LEAGUE = "league.sqlite"
 """The file that marks the folder of a league, which holds runs."""

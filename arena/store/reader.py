@@ -16,10 +16,9 @@ from arena.entries.file import open_file
 from arena.errors import InputError, counted, naming
 from arena.replays.finished_game import Game
 from arena.store import damage
-from arena.store.database import FORMAT, NAME, OLDEST
+from arena.store.database import FORMAT, NAME, OLDEST, connect
 from arena.store.folder import DETAILS, REPLACED
 from arena.store.manifest import MOST_BYTES, read_tournament
-from arena.store.sqlite_file import connect
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from arena.store.counting import Counts
     from arena.tables.win_tables import Tables
 
-_MOST_TIMES = 100  # times as many games: larger forecasts are not written
-_LEAST_TIMES = 2  # a forecast without an upper end says something from here on
 RIVAL = 0.05
 """The least probability of being the strongest with which a rival of the first bot is named."""
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
@@ -47,9 +45,7 @@ class Top(NamedTuple):
     `chance` is the probability that the first one is the strongest; each of the `rivals` may be it
     with a probability of RIVAL or more. `apart` says that the first one is significantly the
     strongest. If another bot is the strongest more likely, `likelier` has its label, its
-    probability, and the label of that of the two that is rated less precisely. `times` forecasts,
-    as a range, how many times as many games separate the two; it is None if they are apart already,
-    or if no forecast is possible.
+    probability, and the label of that of the two that is rated less precisely.
     """
 
     bot: str
@@ -58,7 +54,6 @@ class Top(NamedTuple):
     chance: float
     rivals: Sequence[str]
     apart: bool
-    times: tuple[float, float] | None
     likelier: tuple[str, float, str] | None = None
 
 
@@ -127,7 +122,7 @@ class Headline:
         if self.top:
             if self.share:
                 yield self._say_order(self.top)
-            yield from _say_top(self.top, len(self.order), is_costed=not self.goal)
+            yield from _say_top(self.top, len(self.order))
         if self.top and len(self.order) > 2:
             yield f"Apart: {self._count_apart()}."
         if self.goal:
@@ -183,8 +178,8 @@ def _number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
-def _say_top(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
-    """Yield the sentences on the lead of the first bot, and what would settle it."""
+def _say_top(top: Top, bots: int) -> Iterator[str]:
+    """Yield the sentences on the lead of the first bot."""
     if bots > 2 and not top.apart:
         chance = write_chance(top.chance)
         rivals = f": {name_some(top.rivals)} may be, too" if top.rivals else ""
@@ -196,26 +191,6 @@ def _say_top(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
         yield f"{said}."
     lead, likely = write_lead(Estimate(*top.verdict[:3])), write_chance(top.verdict.likely)
     yield f"{top.bot} leads {top.second} by {lead}, probability {likely}."
-    if is_costed and top.times and not top.apart:
-        yield from _say_times(*top.times)
-
-
-def _say_times(low: float, high: float) -> Iterator[str]:
-    """Yield a forecast of how many times as many games are needed, if it says anything.
-
-    >>> [*_say_times(1.234, 17.8)]
-    ['With 90 % probability it takes 1.2 to 18 times as many games to tell these two apart.']
-    >>> [*_say_times(3, 250)], [*_say_times(1.2, 250)]
-    (['It takes at least 3 times as many games to tell these two apart.'], [])
-    """
-    ends = [f"{float(f'{one:.2g}'):g}" for one in (low, min(high, _MOST_TIMES))]
-    if high <= _MOST_TIMES:
-        said = f"With 90 % probability it takes {' to '.join(ends)}"
-    elif low >= _LEAST_TIMES:
-        said = f"It takes at least {ends[0] if low <= _MOST_TIMES else _MOST_TIMES}"
-    else:
-        return
-    yield f"{said} times as many games to tell these two apart."
 
 
 def _join_goal(lines: Sequence[str]) -> str:
@@ -270,12 +245,11 @@ def _find_top(field: Field, order: Sequence[str]) -> Top:
     chances = dict(zip(field.labels, field.verdicts.first().tolist(), strict=True))
     apart = field.verdicts.apart[field.numbers[bot]]
     rivals = [one for one in order[1:] if chances[one] >= RIVAL and not apart[field.numbers[one]]]
-    times = field.verdicts.forecast(field.numbers[bot], field.numbers[second])
     is_strongest = int(apart.sum()) == len(order) - 1
     likeliest = max(order, key=lambda one: chances[one])
     errors = dict(zip(field.labels, field.fit.full_covariance.diagonal().tolist(), strict=True))
     likelier = likeliest, chances[likeliest], max(bot, likeliest, key=lambda one: errors[one])
-    told = bot, second, verdict, chances[bot], rivals, is_strongest, times
+    told = bot, second, verdict, chances[bot], rivals, is_strongest
     return Top(*told, None if likeliest == bot else likelier)
 
 
@@ -292,11 +266,9 @@ def _find_share(field: Field, label: str | None) -> Share | None:
     return Share(label or "", len(own), share)
 
 
-def headline_of(
-    tournament: Tournament, tables: Tables, counts: Counts, *, finished: bool
-) -> Headline:
+def headline_of(tournament: Tournament, tables: Tables, *, finished: bool) -> Headline:
     """Return the findings on the bots of a run other than a comparison."""
-    found, field = tables.findings, tables.judged
+    found, field, counts = tables.findings, tables.judged, tables.counts
     unrated = find_unrated(tournament.pairings, counts.finished)
     out = sorted(find_out(tournament.pairings, counts.faults, tournament.max_faults))
     challengers = tournament.labels[: -tournament.panel] if tournament.panel else []

@@ -221,16 +221,3 @@ class Tables:
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the standings, with None in empty cells."""
         return self.standings.dicts()
-
-
-def how_rated(tournament: Tournament, counts: Counts) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of `Tables` for the counted games of a tournament."""
-    how = {"even": tournament.chooses_pairings, "looks": tournament.looks_again(counts.total)}
-    anchors, faults = tournament.anchored, tournament.max_faults
-    return (tournament.pairings, tournament.labels, counts, anchors, faults), how
-
-
-def rank_bots(tournament: Tournament, counts: Counts) -> Tables:
-    """Return the tables of a tournament's counted games."""
-    games, how = how_rated(tournament, counts)
-    return Tables(*games, **how)

@@ -34,7 +34,7 @@ HEAD = """# What the statistics get right
 
 Simulations of the decisions, intervals and ratings that the arena prints: how often they are
 wrong, where the truth is known. `python -m bench.studies --save` wrote this, and
-`python -m bench.studies sprt --save` writes one section. `make study` runs them as tests."""
+`python -m bench.studies sprt --save` writes one section. Tests make a few runs of them."""
 
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sprt": ("Comparisons that stop: arena compare", sprt.lines),

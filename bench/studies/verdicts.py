@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -20,7 +19,6 @@ from bench.studies.truths import CASES, Case, play
 
 SEED = 46
 RUNS = 1000
-FORECASTS = 1000  # of the runs
 _CLOSE = 1e-9  # log odds: equal bots
 
 
@@ -58,8 +56,6 @@ def count(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> Non
         found["told"] += int((verdicts.apart & (true > 0)).sum())
         _count_likely(verdicts, true, unequal, found)
         _count_first(first, strengths, found)
-        if found["runs"] <= FORECASTS:
-            _count_forecasts(verdicts, true, found)
 
 
 def _count_strongest(
@@ -90,15 +86,6 @@ def _count_likely(
     found["likely right"] += int(right[sure].sum())
 
 
-def _count_forecasts(verdicts: Verdicts, true: Floats, found: dict[str, float]) -> None:
-    order = np.argsort(-verdicts.fit.strengths, kind="stable")
-    for two in pairwise(order.tolist()):
-        if times := verdicts.forecast(*two):
-            found["forecasts"] += 1
-            needed = verdicts.times(*two, abs(float(true[two])))
-            found["forecasts held"] += times[0] <= needed <= times[1]
-
-
 def _count_first(first: Floats, strengths: Floats, found: dict[str, float]) -> None:
     best = int(first.argmax())
     if (abs(strengths - strengths[best]) < _CLOSE).sum() == 1:
@@ -118,21 +105,19 @@ def lines(
         "apart. `strongest`: of 100 runs, in how many the first bot is said to be, and wrongly.\n"
         "`named`: else, in how many the strongest is not among the first one and those named\n"
         "beside it. Of what is at least 0.9 likely, and of the first bot's chance: what is said,\n"
-        "on average, and what is right. `forecasts`: how many of 100 held the need, in the first\n"
-        f"{FORECASTS:,} runs.\n"
+        "on average, and what is right.\n"
     )
     yield (
-        "| truth | order | leads | ratings | rank | told, % | strongest | named "
-        "| likely | first | forecasts |"
+        "| truth | order | leads | ratings | rank | told, % | strongest | named | likely | first |"
     )
-    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     names, whole = [*names], Counter[str]()
     one = partial(_simulate, runs)
     with ProcessPoolExecutor(workers or count_cores()) as pool:
         for name, found in zip(names, pool.map(one, names), strict=True):
             whole.update(found)
             yield row(name, found)
-    yield f"| all | | | | | | | | {_said(whole, 'likely')} | {_said(whole, 'first')} | |"
+    yield f"| all | | | | | | | | {_said(whole, 'likely')} | {_said(whole, 'first')} |"
 
 
 def _simulate(runs: int, name: str) -> dict[str, float]:
@@ -153,8 +138,6 @@ def row(name: str, found: Mapping[str, float]) -> str:
         for what in ("strongest", "named")
     ]
     cells += [_said(found, what) for what in ("likely", "first")]
-    held = found["forecasts"] and 100 * found["forecasts held"] / found["forecasts"]
-    cells.append(f"{held:.0f}" if held else "-")
     return f"| {name} | {' | '.join(cells)} |"
 
 

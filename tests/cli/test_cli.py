@@ -22,7 +22,6 @@ from arena.lanes.limits import Limits
 from arena.lanes.signals import exit_on_termination, interrupt_on_termination, interrupted_by
 from arena.replays.finished_game import Game
 from arena.runs.run import Interrupted
-from arena.store.folder import WINS
 from arena.tournament.config_keys import Venue
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
@@ -35,7 +34,8 @@ from tests.rogues import write
 from tests.tiers import few, tier
 from tests.waiting import PATIENCE, until
 
-TABLES = ("games", "standings", "head_to_head", "win_types", "verdicts", "faults", *WINS)
+TABLES = ("games", "standings", "head_to_head", "win_types", "verdicts", "faults")
+TABLES += ("wins", "takes", "cards")
 DETERMINISTIC = {"manifest.json", "report.html", "report.md", "README.md"}
 DETERMINISTIC |= {f"{table}.csv" for table in TABLES}
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}

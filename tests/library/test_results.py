@@ -22,7 +22,7 @@ import arena
 from arena.errors import ChangedBots
 from arena.library.rating import RunReport
 from arena.library.running import Interrupted
-from arena.store.folder import WINS, locate
+from arena.store.folder import locate
 from arena.store.store import Store
 from tests.conftest import Once, run_here
 from tests.kit import content, forge, same_files
@@ -30,7 +30,17 @@ from tests.reports.runs import cup, make_store, report_of
 from tests.tiers import few
 
 HOSTILE = "<script>alert('x')</script>"
-TABLES = ("standings", "head_to_head", "win_types", *WINS, "games", "faults", "timings")
+TABLES = (
+    "standings",
+    "head_to_head",
+    "win_types",
+    "wins",
+    "takes",
+    "cards",
+    "games",
+    "faults",
+    "timings",
+)
 
 
 class Faulty:

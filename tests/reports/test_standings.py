@@ -153,7 +153,7 @@ def test_what_to_do_next_is_a_command_that_names_the_bots() -> None:
     """Two that are not apart are compared, else the first one is challenged."""
     run = cup(["a", "b"], 2)
     _, files = report_of(run, make_store(run))
-    found = headline_of(run, files, files.counts, finished=True)
+    found = headline_of(run, files, finished=True)
     top = found.top
     assert top
     two = f"{top.bot}=uniform {top.second}=uniform"

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from arena.store.folder import TIMINGS
-from arena.store.table_columns import LEAGUE
+from arena.store.table_columns import LEAGUE, TIMINGS
 from tests.conftest import run_here
 
 _CUP = """\
@@ -142,7 +141,7 @@ def _keys(data: Any, place: str = "") -> Iterator[str]:
 
 def hashes(folder: Path) -> Iterator[str]:
     """Yield the sha256 of every table and record that a seed decides."""
-    paths = [path for path in folder.rglob("*.csv") if path.name not in (TIMINGS, LEAGUE.file)]
+    paths = [path for path in folder.rglob("*.csv") if path.name not in (TIMINGS.file, LEAGUE.file)]
     for path in sorted([*paths, folder / "games.jsonl"]):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         yield f"{digest}  {path.relative_to(folder)}"

@@ -12,8 +12,7 @@ from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.two_bots import pair_scores
 from bench import ladder
 from bench.studies.fields import EFFECT, score_shares
-from bench.studies.league import BUDGETS, RULES, arrive
-from bench.studies.ratings import PAIRS, SETUPS, Setup, pair_shares, simulate
+from bench.studies.ratings import SETUPS, Setup, pair_shares, simulate
 from tests.tiers import few
 
 NAMES = [setup.name for setup in SETUPS]
@@ -45,28 +44,6 @@ def test_the_intervals_of_a_far_weaker_bot_are_not_too_narrow() -> None:
     found = simulate(FAR_WEAKER, 20, 100)
     assert found.elo[0] >= 0.9
     assert found.score.min() >= 0.85
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("pairs", PAIRS)
-@pytest.mark.parametrize("setup", SETUPS, ids=NAMES)
-def test_intervals_cover_the_truth_in_a_thousand_runs(setup: Setup, pairs: int) -> None:
-    """93 to 97 % over all pairings, at least 93 for each bot, and misfits in 7 % at most."""
-    found = simulate(setup, pairs, 1000)
-    assert found.elo.min() >= 0.93
-    assert 0.93 <= found.score.mean() <= 0.97
-    assert found.named <= 0.07
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("bots", [12, 50])
-def test_intervals_of_newcomers_cover(bots: int) -> None:
-    """Of 200 arrivals 95 % are expected; fewer than 90 % have a probability of 0.1 %."""
-    arrivals = [arrive(bots, RULES[0], run) for run in range(200)]
-    for number in range(len(BUDGETS)):
-        assert np.mean([one.covered[number] for one in arrivals]) >= 0.90
-    if bots == 50:
-        assert np.median([one.half[BUDGETS.index(1500)] for one in arrivals]) <= 15.5
 
 
 RATED = ladder.rate(ladder.read())

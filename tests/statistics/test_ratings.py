@@ -18,9 +18,8 @@ from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, fit_one
 from arena.tables.findings import Findings, Unbounded
 from arena.tables.summary import format_standings
 from arena.tournament.schedule import round_robin
-from bench.studies import unmet
 from bench.studies.truths import Truth, of_elo, play
-from bench.studies.unmet import PARTIALS, Partial, cover
+from bench.studies.unmet import PARTIALS, cover
 
 
 def fit(
@@ -75,13 +74,6 @@ def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
     assert single.value == pytest.approx(whole.value, abs=0.01)
     assert whole.low - 80 < single.low < whole.low
     assert whole.high < single.high < whole.high + 80
-
-
-def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:
-    """100 pairs won 2 : 0 prove a lead, but not its size."""
-    best, worst = fit(2, [PairScores(0, 1, 100, 200.0, 400.0)])
-    assert 600 < best.value - worst.value < 1200
-    assert best.high - best.low > 200
 
 
 Z = 1.959963984540054
@@ -154,25 +146,6 @@ def test_one_bot_against_a_known_one_is_rated_as_worked_out_by_hand(anchor: floa
     error = Z * ELO * math.sqrt(GAP_ERROR**2 + prior_variance())
     assert rating.value == pytest.approx(anchor + 400 * math.log10(1.5))
     assert rating[1:3] == pytest.approx(span(rating.value, error), abs=2)
-
-
-def test_one_bot_against_several_known_ones_is_rated_by_all_its_games() -> None:
-    """Against 1400 and 1600 it scores as 1500 should, 1 / (1 + 10^(-100/400)) and the rest.
-
-    With half a pair of credit each these are the shares of 19 points; weights add up, and both
-    have the same spread. Both results are as the Elo says, so that what is left of the prior counts
-    half at most.
-    """
-    share = 1 / (1 + 10 ** (-100 / 400))
-    total = 19 * share - 0.5
-    mirrored = 4 * (9 - total) + 19.0
-    scores = [PairScores(2, 0, 9, total, 19.0), PairScores(2, 1, 9, 18 - total, mirrored)]
-    rating = fit_one([1400, 1600], scores)
-    weight = 19 * share * (1 - share)
-    spread = 20 - 4 * share * 9.5 * share
-    luck = effect(9, 0.5, spread, weight, 2, 3) / (2 * weight)
-    assert rating.value == pytest.approx(1500)
-    assert 0.1 < (((rating.high - 1500) / Z / ELO) ** 2 - luck) / (prior_variance() / 2) < 0.9
 
 
 @pytest.mark.parametrize(
@@ -277,13 +250,6 @@ def even(*pairings: tuple[int, int], pairs: int = 40) -> Fit:
     return Fit(bots, [PairScores(*two, pairs, pairs, 1.5 * pairs) for two in pairings])
 
 
-@pytest.mark.parametrize("bots", [2, 4])
-def test_where_all_met_alike_the_errors_are_those_of_luck(bots: int) -> None:
-    fit = even(*combinations(range(bots), 2))
-    assert is_equal(fit.model)
-    assert np.array_equal(fit.full_covariance, fit.covariance)
-
-
 def test_with_all_pairings_missing_the_rest_is_that_of_the_ladder() -> None:
     """A chain of three: the gap of its ends differs from that in a round robin by thirds.
 
@@ -324,26 +290,13 @@ def test_bots_without_games_have_no_spread_to_speak_of() -> None:
         assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
 
 
-def check(partial: Partial, spread: float, runs: int) -> None:
-    """See that intervals hold the truth, and that the spread is about the true one."""
-    found = cover(partial, spread, runs)
-    assert found.whole > 0.95 - 0.05 - 0.3 / runs**0.5
-    assert abs(found.spread - spread) < 15
-
-
 @pytest.mark.slow
 def test_intervals_hold_the_elo_of_a_round_robin_that_was_not_played() -> None:
     """Eight bots that meet four others, in 20 runs; by luck alone three of ten did not."""
-    assert cover(PARTIALS[1], 38.0, 20).luck < 0.82
-    check(PARTIALS[1], 38.0, 20)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("spread", unmet.SPREADS)
-@pytest.mark.parametrize("partial", PARTIALS, ids=lambda partial: partial.name)
-def test_intervals_cover_where_not_all_bots_meet(partial: Partial, spread: float) -> None:
-    """200 runs each (bench/STUDIES.md has 400)."""
-    check(partial, spread, 200)
+    found = cover(PARTIALS[1], 38.0, 20)
+    assert found.luck < 0.82
+    assert found.whole > 0.83
+    assert abs(found.spread - 38) < 15
 
 
 PAIRS_PLAYED = 20

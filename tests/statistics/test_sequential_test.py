@@ -293,15 +293,3 @@ def test_differences_are_judged_as_a_comparison_is() -> None:
     assert abs(sum(share for test in tests for share in test.shares) / 60 - 0.533) < 0.03
     short = sprt.play_differences(setup._replace(most=20), runs=4)
     assert {test.pairs for test in short} <= {48, 60}
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("setup", sprt.SETUPS, ids=str)
-def test_verdicts_are_wrong_as_rarely_as_asked_for(setup: sprt.Setup) -> None:
-    check(setup, sprt.play_tests(setup))
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("setup", sprt.DIFFERENCE_SETUPS, ids=str)
-def test_differences_by_deal_are_judged_as_well(setup: sprt.Setup) -> None:
-    check(setup, sprt.play_differences(setup))

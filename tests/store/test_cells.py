@@ -28,7 +28,6 @@ from arena.store.csv_files import (
     make_timings,
     parse_timings,
     read_back,
-    read_lines,
     write_games,
 )
 from arena.store.folder import RunFolder
@@ -149,7 +148,7 @@ def test_the_lines_of_games_are_those_that_csv_writes() -> None:
     writer = csv.writer(wanted, lineterminator="\n")
     writer.writerow(GAMES.names)
     writer.writerows(map(guard, row) for row in store.named_games(pairings))
-    write_games(found, read_lines(store, pairings))
+    write_games(found, store, pairings)
     assert found.getvalue() == wanted.getvalue()
     store.close()
 

@@ -21,9 +21,9 @@ import arena
 from arena.cli.picking import open_out
 from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
-from arena.store.folder import MANIFEST, WINS, RunFolder, home_of, locate, make_place
+from arena.store.database import SqliteFile
+from arena.store.folder import MANIFEST, RunFolder, home_of, locate, make_place
 from arena.store.manifest import manifest_text
-from arena.store.sqlite_file import SqliteFile
 from tests.conftest import run_here
 
 
@@ -101,7 +101,7 @@ def test_only_what_people_open_is_at_the_top(duel: Path) -> None:
         *("run.sqlite", "run.log"),
     }
     details = {path.name for path in (duel / "details").iterdir()}
-    assert {f"{name}.csv" for name in WINS} < details
+    assert {f"{name}.csv" for name in ("wins", "takes", "cards")} < details
     listed = re.findall(r"^- `(.+?)`: \w", (duel / "details" / "README.md").read_text(), re.M)
     assert details - {"README.md"} <= {*listed}
 

@@ -55,13 +55,12 @@ def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     assert said == "a is stronger than b."
     assert lead.startswith("a leads b by +186 Elo (")
     assert lead.endswith("..246), probability above 99.9 %.")
-    said, lead = sentences({("a", "b"): (2, 0, 20, 0, 9)})  # 1 to over 100 times as many games
+    said, lead = sentences({("a", "b"): (2, 0, 20, 0, 9)})
     assert said == "a is probably stronger than b, but not surely."
     assert lead.startswith("a leads b by +77 Elo (")
-    said, lead, *more = sentences({("a", "b"): EVEN})
+    said, lead = sentences({("a", "b"): EVEN})
     assert said == "b and a are not told apart."
     assert lead.startswith("b leads a by +4 Elo (-")
-    assert all(one.endswith(" times as many games to tell these two apart.") for one in more)
 
 
 def test_the_strongest_of_three_leads_all_others() -> None:
@@ -108,7 +107,7 @@ def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> No
     assert found.order[:2] == ["e", "b"]
     said = [*found.sentences()][1]
     assert said == (
-        "b is the strongest with a probability of 57.7 %, e with one of 31.3 %: the rating of e is "
+        "b is the strongest with a probability of 44.2 %, e with one of 41.3 %: the rating of e is "
         "less precise."
     )
 
@@ -157,7 +156,7 @@ def test_the_only_challenger_of_a_gauntlet_has_its_score() -> None:
 
 
 LEAD = Verdict(77.0, 61.4, 92.6, 0.99994, "apart")
-TOP = Top("a", "b", LEAD, 0.9999, [], True, None)
+TOP = Top("a", "b", LEAD, 0.9999, [], True)
 HEADLINE = Headline(["a", "b", "c"], TOP, [True] * 2, 4, 6, ahead=1)
 
 
@@ -191,20 +190,3 @@ def test_a_lead_as_it_is_shown_says_no_more_than_its_interval(numbers: list[floa
     assert first <= float(number) <= last
     assert (first > 0) <= (low > 0)
     assert (low > 0.005) <= (first > 0)
-
-
-@pytest.mark.parametrize(
-    ("times", "words"),
-    [
-        ((1.0, 2.34), "With 90 % probability it takes 1 to 2.3"),
-        ((3.0, math.inf), "It takes at least 3"),
-        ((300.0, math.inf), "It takes at least 100"),
-    ],
-)
-def test_the_cost_of_an_answer_is_said_as_a_range_where_a_run_has_no_goal(
-    times: tuple[float, float], words: str
-) -> None:
-    found = replace(HEADLINE, top=TOP._replace(apart=False, times=times))
-    said = f"{words} times as many games to tell these two apart."
-    assert [*found.sentences()][3] == said
-    assert said not in [*replace(found, goal=["open: x"]).sentences()]

@@ -17,7 +17,7 @@ from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, make_residuals
 from arena.statistics.intervals import Estimate
 from arena.store import table_columns
-from arena.store.csv_files import make_timings, read_lines, write_games
+from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
 from arena.store.table_columns import (
     HEAD_TO_HEAD,
@@ -93,7 +93,7 @@ def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
 
 def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
     file = io.StringIO()
-    write_games(file, read_lines(store, PAIRINGS))
+    write_games(file, store, PAIRINGS)
     games = csv.DictReader(io.StringIO(file.getvalue()))
     columns = ("opponent", "pair", "seat", "winner", "fault")
     rows = ["b 0 0 a -", "b 0 1 b -", "b 1 0 a -", "b 1 1 - -", "c 0 0 a illegal", "c 0 1 a -"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 from random import Random
 
 import numpy as np
@@ -221,27 +221,6 @@ def first(pairs: dict[int, int]) -> list[Row]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("played", "limit", "read"),
-    [
-        ({0: 2, 1: 12, 2: 7}, 10, {0: 2, 1: 4, 2: 4}),
-        ({0: 2, 1: 12, 2: 7}, 11, {0: 2, 1: 4, 2: 4}),
-        ({1: 12}, 9, {1: 9}),
-        ({1: 12}, 12, {1: 12}),
-        ({0: 3, 1: 2, 2: 5}, 2, {0: 1, 1: 1}),
-    ],
-    ids=["unequal", "a rest", "unplayed", "all", "more pairings"],
-)
-def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
-    played: dict[int, int], limit: int, read: dict[int, int]
-) -> None:
-    rows, few = first(played), tables_of(CUP, first(read))
-    replayed = tables_of(CUP, rows, replayed=limit)
-    assert replayed.takes.equals(few.takes)
-    assert replayed.cards.equals(few.cards)
-
-
-@pytest.mark.slow
 def test_the_first_pairs_are_those_that_there_are() -> None:
     """Where a run that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
     rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
@@ -273,17 +252,6 @@ def test_pairs_are_shared_out_to_the_highest_level_that_the_limit_allows() -> No
         limit = int(rng.integers(len(pairs), 70))
         level = max(most for most in range(12) if np.minimum(pairs, most).sum() <= limit)
         assert share_out(pairs, limit).tolist() == np.minimum(pairs, level).tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bots", "limit"), [(500, 25_000), (700, 100_000), (1000, 25_000)])
-def test_no_bot_of_many_is_left_out(bots: int, limit: int) -> None:
-    """Every k-th pairing would leave out two, one and six of these bots."""
-    pairings = np.array([*combinations(range(bots), 2)])
-    quota = share_out(np.full(len(pairings), 3), limit)
-    assert quota.sum() == limit
-    times = np.bincount(pairings[quota > 0].ravel(), minlength=bots)
-    assert times.min() > limit / bots / 2
 
 
 DEAL = dealt("5678C", "824xz", "CC", removed="y23")

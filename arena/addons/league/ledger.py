@@ -21,8 +21,8 @@ from arena.addons.league.league_tables import (
     simplify_name,
 )
 from arena.errors import InputError
+from arena.store.database import SqliteFile
 from arena.store.folder import LEAGUE
-from arena.store.sqlite_file import SqliteFile
 from arena.tournament.versions import maker_of, version_here
 
 NAME: Final = LEAGUE
@@ -36,13 +36,16 @@ _RATINGS = "SELECT version, pairs, elo, low, high, letters, played, round FROM r
 class Ledger(SqliteFile):
     """The database of a league."""
 
+    application, format, oldest, schema = _APPLICATION, FORMAT, FORMAT, SCHEMA
+    foreign = "not the database of a league"
+    advice = "; another league needs a new folder"
+
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the file, or create it with `create`; raises InputError."""
         self.path = path
         if not create and not path.is_file():
             raise InputError(f"{path}: no such file; the league's folder is not whole")
-        foreign, advice = "not the database of a league", "; another league needs a new folder"
-        self.open(_APPLICATION, FORMAT, SCHEMA if create else "", foreign, advice)
+        self.open(create=create)
         if create:
             with self.changing():
                 self._insert("fixed", "arena", version_here())

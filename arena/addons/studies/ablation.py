@@ -22,9 +22,9 @@ from arena.executors.local import open_executor
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
-from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
 from arena.statistics.number_texts import write_cells
+from arena.statistics.two_bots import compare_ratios, estimate_ratio
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_table
 from arena.store.database import NAME

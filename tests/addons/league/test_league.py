@@ -26,7 +26,7 @@ from arena.addons.league.shown import format_history, history, standings
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.store import database, sqlite_file
+from arena.store import database
 from arena.store.reader import read_run
 from tests.addons.league.small import NOON, a_league, accept, play, settings, write_bot
 from tests.conftest import run_here
@@ -236,7 +236,7 @@ def _play_until_killed(folder: Path, moment: int) -> None:
     if child := os.fork():
         os.waitpid(child, 0)
         return
-    begun, whole = count(1), sqlite_file.connect
+    begun, whole = count(1), database.connect
 
     def connect(place: Path | str) -> Any:
         made = whole(place)
@@ -250,8 +250,7 @@ def _play_until_killed(folder: Path, moment: int) -> None:
         return made
 
     try:
-        for module in (sqlite_file, database):
-            module.connect = connect  # type: ignore[attr-defined]
+        database.connect = connect  # type: ignore[assignment]
         with closing(League(folder, lambda: NOON)) as league, league.playing():
             while league.number < 3:
                 league.play_round(LocalExecutor(1), shown=QUIET)

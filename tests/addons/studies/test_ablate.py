@@ -30,9 +30,9 @@ from arena.executors.log import QUIET
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate, Ints
-from arena.store.folder import MANIFEST, TABLES, RunFolder, locate
+from arena.store.folder import MANIFEST, RunFolder, locate
 from arena.store.store import Store
-from arena.store.table_columns import ABLATION
+from arena.store.table_columns import ABLATION, TABLES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.rule_changes import Variant, make_variants
@@ -222,7 +222,7 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     """The base has the bytes of a run without changes, and each of them can be verified."""
     assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *NAMES])
     run(CUP_BOTS, HERE, RunFolder(tmp_path / "plain"), QUIET)
-    for name in (MANIFEST, *TABLES):
+    for name in [MANIFEST, "games.csv", "faults.csv", *(one.file for one in TABLES.values())]:
         base, plain = (locate(folder, name) for folder in (out / "base", tmp_path / "plain"))
         assert base.read_bytes() == plain.read_bytes()
     for name in NAMES:

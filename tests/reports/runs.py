@@ -76,17 +76,23 @@ def cup(labels: Sequence[str], pairs: int, **more: Any) -> Tournament:
     return Tournament(entries=entries, **given | more)
 
 
-def result(tournament: Tournament, place: tuple[int, int, int], fault: Fault | None) -> GameResult:
-    """Return the better of two random games for the stronger bot; a fault ends it in the middle."""
+def result(
+    tournament: Tournament, place: tuple[int, int, int], fault: Fault | None, always: str = ""
+) -> GameResult:
+    """Return the better of two random games for the stronger bot; a fault ends it in the middle.
+
+    The bot with the label `always` wins all its games.
+    """
     _, pair, seat = place
     fixture = tournament.fixture(*place)
-    played = []
-    for attempt in range(2):
+    better = always if always in fixture.pairing else min(fixture.pairing)
+    sign = 1 if better == fixture.pairing.bot else -1
+    played = list[GameResult]()
+    while len(played) < 2 or (better == always and played[-1].score != (sign > 0)):
         state = State(tournament.draw(fixture).deal, tournament.rules)
-        playout(state, Random(f"{place} {attempt}"))
+        playout(state, Random(f"{place} {len(played)}"))
         played.append(result_of(Finished(state), pair, seat))
-    ahead = fixture.pairing.bot < fixture.pairing.opponent
-    best = max(played, key=lambda game: game.score if ahead else -game.score)
+    best = max(played, key=lambda game: sign * game.score)
     if fault is None:
         return best
     half = State(tournament.draw(fixture).deal, tournament.rules)

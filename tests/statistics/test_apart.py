@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -13,25 +13,14 @@ from hypothesis import strategies as st
 
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.number_texts import give_letters, name_letter, split_letters
-from arena.statistics.ratings import Fit
-from arena.statistics.two_bots import boundary, log_capital, pair_scores
-from arena.statistics.verdicts import Verdicts
+from arena.statistics.two_bots import boundary, log_capital
 from bench.studies import sequences
 from bench.studies.apart import play_runs
 from bench.studies.sequences import sequence_interval
+from tests.statistics.test_verdicts import AHEAD, EVEN, Met, judge
 from tests.tiers import few
 
-EVEN: ScoreCounts = (10, 20, 40, 20, 10)
-AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
-
-
-Met = Mapping[tuple[int, int], ScoreCounts]
-
-
-def evidence(bots: int, met: Met, *, even: bool = False) -> Verdicts:
-    """Return what these pairs say where one looks again and again."""
-    scores = [pair_scores(*two, by) for two, by in met.items()]
-    return Verdicts(Fit(bots, scores, even=even), met, looks=True)
+evidence = partial(judge, looks=True)
 
 
 def test_the_boundary_is_where_the_mixture_reaches_one_over_alpha() -> None:

@@ -207,24 +207,3 @@ def test_neither_the_order_of_pairs_nor_the_end_of_a_batch_changes_moments() -> 
         parts.add(group[some], count[some].T, total[some].T)
     assert (whole.sums == parts.sums).all()
     assert whole.totals[1].tolist() == total[group == 1].sum(axis=0).tolist()
-
-
-@pytest.mark.parametrize("alike", [0.0, 0.5, 1.0])
-def test_intervals_cover_the_truth(alike: float) -> None:
-    """In 2,000 runs of 60 pairs, whose games share their luck more or less: 93 to 97 %."""
-    rng = np.random.default_rng(3)
-    runs, pairs, truth = 2_000, 60, 0.3
-    shared = rng.random((runs, pairs)) < alike
-    one, other = rng.random((2, runs, pairs)) < truth
-    wins = one * 1 + np.where(shared, one, other)
-    made, of_points = Moments(runs, 1), Moments(runs, 1)
-    luck = rng.normal(2, 3, (runs, pairs))
-    total = np.rint(1000 * (2 * luck + rng.normal(0, 2, (runs, pairs)))).astype(np.int64)
-    for pair in range(pairs):
-        group, two = np.arange(runs), np.full((1, runs), 2)
-        made.add(group, two, wins[:, pair][None])
-        of_points.add(group, two, total[:, pair][None])
-    _, low, high = made.shares()
-    assert 0.93 <= ((low <= truth) & (truth <= high)).mean() <= 0.97
-    _, low, high = of_points.means()
-    assert 0.93 <= ((low <= 2000) & (high >= 2000)).mean() <= 0.97

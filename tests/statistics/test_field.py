@@ -12,8 +12,8 @@ import pytest
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, describe_cycle, find_beats, find_misfits, make_residuals
-from arena.statistics.distributions import Floats
-from arena.statistics.intervals import Estimate
+from arena.statistics.distributions import Floats, normal_below
+from arena.statistics.intervals import Estimate, correct
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
@@ -126,32 +126,6 @@ UNEVEN_RING = [(40, 60.0, 100.0), (40, 20.0, 20.0), (40, 60.0, 100.0)]
 """Of a - b, a - c, b - c: a scores 3/4 of b, b 3/4 of c, and c 3/4 of a. All bots are even."""
 
 
-def test_a_ring_of_three_even_bots_is_worked_out_by_hand() -> None:
-    """Every gap is 0, so the share 1/2, and the residual is a quarter.
-
-    With half a pair of credit the weight of each pairing is 40.5 / 2, its leverage 2/3. The fitted
-    gap is a third of one way round and two thirds of the other, so W^2 x its variance is
-    spread x (4/9 + 2/9); the residual's variance is spread x (1 - 4/3 + 2/3) = spread / 3. It
-    scores 60.5 - 40.5 = 20. The spread is about the own mean, which lends 20 even pairs: with
-    squares of 101 and a total of 60.5 about 80.5 / 121. It is drawn to itself, with 120 pairs less
-    two strengths.
-    """
-    table = residuals_of(field_of_all("abc", UNEVEN_RING))
-    own, weight = 80.5 / 121, 40.5 / 2
-    seen = 101 - 4 * own * 60.5 + 4 * own**2 * 40.5
-    seen /= 1 - (1 - (20 / 60.5) ** 2) / 40.5
-    spread = (seen + 5 * seen / weight * 120 / 118) / (weight + 5) * weight
-    z = 20 / math.sqrt(spread / 3)
-    for one, other in ("ab", "bc", "ca"):
-        row, mirrored = table.loc[(one, other)], table.loc[(other, one)]
-        assert row["expected"] == pytest.approx(0.5)
-        assert row["residual"] == pytest.approx(0.25)
-        assert row["residual_z"] == pytest.approx(z)
-        assert mirrored["residual"] == pytest.approx(-0.25)
-        assert mirrored["residual_z"] == pytest.approx(-z)
-        assert row["residual_q"] == mirrored["residual_q"] < 1e-9
-
-
 def test_the_error_is_that_of_whole_matrices() -> None:
     """The residuals of all pairings are (1 - weights x contrast x inverse x contrast') x scores."""
     rng = np.random.default_rng(5)
@@ -170,7 +144,11 @@ def test_the_error_is_that_of_whole_matrices() -> None:
     spreads = model.effects(strengths) * np.diag(weights)
     covariance = (np.eye(10) - hat) @ np.diag(spreads) @ (np.eye(10) - hat).T
     z = (model.total - 2 * model.pairs * share) / np.sqrt(np.diag(covariance))
-    assert make_residuals(made)["residual_z"][:10] == pytest.approx(z, rel=1e-6)
+    beyond = np.array([total / 120 for _, total, _ in scores]) - share
+    found = make_residuals(made)
+    assert found["residual_z"] == pytest.approx([*z, *-z], rel=1e-6)
+    assert found["residual"] == pytest.approx(np.concatenate([beyond, -beyond]))
+    assert found["residual_q"][:10] == pytest.approx(correct(2 * normal_below(-abs(z))))
 
 
 def test_a_bot_that_loses_nearly_everything_is_no_misfit() -> None:

@@ -222,28 +222,6 @@ def test_the_error_never_falls_below_what_few_opponents_leave_open() -> None:
     assert errors[0] > errors[1] > 30
 
 
-@pytest.mark.slow
-def test_intervals_cover_where_results_spread_about_the_elo_by_what_is_known() -> None:
-    """Bot 0 meets half of twenty bots, in pairings of very different sizes."""
-    rng = np.random.default_rng(20261124)
-    covered, runs, bots, spread = 0, 200, 20, 60.0
-    for _ in range(runs):
-        beyond = np.triu(rng.normal(0, spread / ELO, (bots, bots)), 1)
-        beyond -= beyond.T
-        scores = []
-        for bot, other in combinations(range(bots), 2):
-            if bot or other <= bots // 2:
-                pairs = int(rng.choice([100, 1000])) if bot == 0 else 400
-                share = 1 / (1 + np.exp(-beyond[bot, other]))
-                won = rng.binomial(1, share, (2, pairs)).sum(axis=0)
-                scores.append(PairScores(bot, other, pairs, won.sum(), (won**2).sum()))
-        truth = float(beyond[0].sum() / bots)
-        fit = Fit(bots, scores, known_spread=spread)
-        half = 1.96 * float(np.sqrt(fit.full_covariance[0, 0]))
-        covered += abs(float(fit.strengths[0]) - truth) < half
-    assert covered >= 0.91 * runs
-
-
 def even(*pairings: tuple[int, int], pairs: int = 40) -> Fit:
     """Return the fit of these pairings, all of them even."""
     bots = 1 + max(max(two) for two in pairings)

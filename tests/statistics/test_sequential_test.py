@@ -15,7 +15,6 @@ from arena.statistics.sequential_test import (
     PAIR_SCORES,
     Walk,
     bounds,
-    elo_of,
     estimate_drift,
     estimate_mean,
     likeliest,
@@ -275,21 +274,3 @@ def _one_by_one(drawn: Sequence[int], mean1: float) -> int:
             if size > math.log(19) - squares[side] / max(2 * far[side], 1e-12):
                 return pairs
     return 0
-
-
-def test_differences_are_judged_as_a_comparison_is() -> None:
-    """Few runs: the ratio is that of the counts, worked out here, and no test goes on past it."""
-    setup = sprt.Setup(sprt.FAR, 60.0, 60.0)
-    tests = sprt.play_differences(setup, runs=20)
-    for test in tests:
-        means = [
-            2 * sum(share_of(elo_of(share) + elo) - share for share in test.shares) / 3
-            for elo in (0.0, setup.elo1)
-        ]
-        assert test.ratio == pytest.approx(log_likelihood_ratio(test.counts, DIFFERENCES, *means))
-        assert not -2.94 < test.ratio < 2.94
-        assert test.pairs % 3 == 0
-    assert sprt.share_better(tests) > 0.7
-    assert abs(sum(share for test in tests for share in test.shares) / 60 - 0.533) < 0.03
-    short = sprt.play_differences(setup._replace(most=20), runs=4)
-    assert {test.pairs for test in short} <= {48, 60}

@@ -27,9 +27,10 @@ AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
 Met = Mapping[tuple[int, int], ScoreCounts]
 
 
-def judge(bots: int, met: Met) -> Verdicts:
-    """Return what these pairs say of a run whose number of games was fixed."""
-    return Verdicts(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
+def judge(bots: int, met: Met, *, looks: bool = False, even: bool = False) -> Verdicts:
+    """Return what these pairs say of a run whose number of games was fixed, or of each look."""
+    scores = [pair_scores(*two, by) for two, by in met.items()]
+    return Verdicts(Fit(bots, scores, even=even), met, looks=looks)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40])

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 import pytest
@@ -17,13 +16,11 @@ from arena.library.comparing import Comparison
 from arena.library.results import Results
 from arena.runs.stored_run import RunProgress
 from arena.store.store import Store
-from arena.tournament.match import Finished, GameResult, result_of
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Anchor, Tournament
-from engine import State
-from engine.play import playout
-from tests.reports.runs import cup
+from tests.reports.runs import cup, result
 from tests.tiers import few
 
 Said: TypeAlias = list[tuple[tuple[str, ...], str]]
@@ -59,6 +56,7 @@ class Form(NamedTuple):
     faulty: str = ""
 
 
+FAULT = Fault("exception", "boom")
 ALL, NEW = ["ann", "bea", "cid", "dan"], ["new", "old"]
 FORMS = {
     "an unbeaten bot": Form(cup(ALL, 6), always="dan"),
@@ -86,20 +84,8 @@ def play(form: Form) -> Results:
 
 
 def _game(form: Form, place: tuple[int, int, int]) -> GameResult:
-    (_, pair, seat), fixture = place, form.tournament.fixture(*place)
-    deal, bots = form.tournament.draw(fixture).deal, fixture.pairing
-    if form.faulty in bots and pair == 0:
-        guilty = seat ^ (form.faulty != bots.bot)
-        state = State(deal, form.tournament.rules)
-        return result_of(Finished(state, Fault("exception", "boom"), guilty), pair, seat)
-    better = form.always if form.always in bots else min(bots)
-    played = list[GameResult]()
-    while len(played) < 2 or (better == form.always and played[-1].winner != (better != bots.bot)):
-        state = State(deal, form.tournament.rules)
-        playout(state, Random(f"{place} {len(played)}"))
-        played.append(result_of(Finished(state), pair, seat))
-    sign = 1 if better == bots.bot else -1
-    return played[-1] if better == form.always else max(played, key=lambda one: sign * one.score)
+    is_faulty = form.faulty in form.tournament.fixture(*place).pairing and place[1] == 0
+    return result(form.tournament, place, FAULT if is_faulty else None, form.always)
 
 
 def read(rows: Iterable[Mapping[str, Any]]) -> Said:

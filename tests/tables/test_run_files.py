@@ -16,7 +16,6 @@ from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
-from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import INDEX, MANIFEST
 from arena.store.store import Store
 from arena.store.table_columns import TABLES
@@ -24,10 +23,8 @@ from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Forfeits
-from arena.tournament.timing import Timing
 from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD
-from engine.strategy import Spent
 from tests.tiers import few
 
 BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]
@@ -226,13 +223,3 @@ def test_every_file_has_a_writer_of_its_own() -> None:
         "verdicts.csv": (["bot", "opponent", "lead"], 1),
         "faults.csv": (["game", "bot", "kind"], 1),
     }
-
-
-def test_timings_have_a_file_too() -> None:
-    timing = Timing()
-    timing.add(Spent(0.25, 0.25))
-    file = io.StringIO()
-    csv_writer(make_timings({"b": timing}, ["a", "b"]))(file)
-    head, row = file.getvalue().splitlines()
-    assert head.startswith("bot,decisions,")
-    assert row.startswith("b,1,")

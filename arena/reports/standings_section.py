@@ -24,7 +24,7 @@ from arena.statistics.intervals import LEVEL
 from arena.statistics.number_texts import as_sentence, write_ends, write_whole
 from arena.store import table_columns
 from arena.store.columns import Columns, is_first, is_known, match_rows, place_in
-from arena.store.table_columns import HEAD_TO_HEAD, STANDINGS, TIMINGS, Column, interval
+from arena.store.table_columns import HEAD_TO_HEAD, STANDINGS, TIMINGS, Column
 from arena.tables.findings import Findings, describe_spread
 from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_mistakes, make_losses
 
@@ -88,7 +88,10 @@ def _figures(
         title = f"Loss against {opponent}"
         meaning = "The mean loss of a decision against this opponent, as arena analyse judged it."
         columns += [Column("loss", title, "share", meaning)]
-        columns += interval("loss", title, "share", "The 95 % interval, with the pair as unit.")
+        ends = "The 95 % interval, with the pair as unit."
+        columns += [
+            Column(f"loss_{end}", f"{title}, {end}", "share", ends) for end in ("low", "high")
+        ]
         losses = make_losses(judged.decisions)
         losses = losses[(losses["part"] == "all") & (losses["opponent"] == opponent)]
         table = table.put(**_find(table, Columns.of(losses), {name: name for name in _LOSSES}))

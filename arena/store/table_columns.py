@@ -96,12 +96,6 @@ class TableColumns:
         )
 
 
-def interval(name: str, title: str, kind: Kind, meaning: str) -> Iterator[Column]:
-    """Yield the columns of both ends of an interval."""
-    for end in ("low", "high"):
-        yield Column(f"{name}_{end}", f"{title}, {end}", kind, meaning)
-
-
 def list_columns(text: str) -> TableColumns:
     r"""Return the columns of a table, from a row for each: `names | title | kind | meaning`.
 
@@ -380,19 +374,6 @@ LEAD_PARTS: Final = list_columns("""
     sure | Sure | text | Whether the lead is significant when all parts are looked at together; \
         empty if that was not asked.
     """)
-ABLATION: Final = list_columns(f"""
-    ablation.csv
-    variant | Variant | text | The rules.
-    measure | | | What is measured: how games end, seat 0, margin, length.
-    pairs | | count? | Pairs of each pairing.
-    games | | count | Games of the run.
-    forfeits | | count | Forfeits among them.
-    same_deals | | | Whether the games have the deals of the base: yes or no.
-    value | Value | number | The measure under these rules.
-    value_low value_high | Value | number | {MEAN_END}
-    difference | Change | change | The value less that of the base.
-    difference_low difference_high | Change | change | {MEAN_END}
-    """)
 
 SIGNIFICANCE: Final = Column(
     "sure",
@@ -401,12 +382,3 @@ SIGNIFICANCE: Final = Column(
     "Whether the difference is significant when all differences of this table are looked at "
     "together (Benjamini and Hochberg 1995, at 5 %).",
 )
-
-CANDIDATES: Final = list_columns("""
-    candidates.csv
-    candidate | Candidate | text | The setting by its number; the best one is first.
-    setting | Setting | code | The values of the parameters that are tuned.
-    pairs | Pairs | count | Pairs that it has played; the longer it stayed, the more.
-    score | Score | share | Its score in them; it was chosen by these games.
-    fault | Fault | text | Its first fault, which dropped it.
-    """)

@@ -20,6 +20,7 @@ import click
 import msgspec
 
 import arena
+import arena.addons.studies
 import arena.differences
 import arena.store
 import arena.tables
@@ -168,7 +169,7 @@ def _columns() -> Iterator[str]:
     files: dict[str, list[str]] = {}
     named = [
         module.name
-        for room in (arena.store, arena.tables, arena.differences)
+        for room in (arena.store, arena.tables, arena.differences, arena.addons.studies)
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
     ]
     for name in named:

@@ -152,17 +152,6 @@ def test_the_capital_is_the_mean_of_nineteen_bets() -> None:
     assert capital == pytest.approx(sum(grown) / 19, rel=1e-12)
 
 
-def test_the_interval_is_where_the_capital_reaches_two_over_alpha() -> None:
-    """On either side; the other side is the opponent's interval."""
-    counts = (5, 10, 40, 30, 15)
-    low, high = sequence_interval(counts, 0.1)
-    assert math.exp(log_capital(counts, low)) == pytest.approx(20, rel=1e-6)
-    assert math.exp(log_capital(counts[::-1], 1 - high)) == pytest.approx(20, rel=1e-6)
-    assert low < (10 / 4 + 40 / 2 + 30 * 3 / 4 + 15) / 100 < high
-    theirs = sequence_interval((15, 30, 40, 10, 5), 0.1)
-    assert theirs == pytest.approx((1 - high, 1 - low))
-
-
 @pytest.mark.parametrize("shape", sequences.SHAPES.values(), ids=sequences.SHAPES)
 def test_the_truth_is_rarely_ever_missed(shape: list[float]) -> None:
     """At most 5 % of runs; 100 runs, in which 12 would be an accident of 1 in 400."""

@@ -164,16 +164,13 @@ def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file.getvalue())))
 
 
-def test_a_fault_is_a_row_with_bot_kind_place_and_command() -> None:
-    """The winner 1 is the opponent, so the pairing's first bot is guilty."""
+def test_a_fault_is_a_row_with_the_loser_kind_place_and_command() -> None:
+    """The loser is guilty in either seat; a forfeit by rule has no command."""
     (row,) = rows((1, 1, Fault("illegal", "illegal action 9 (z)", "", "hello\n")))
     assert row == {
         **{"game": "a/b/3/1", "bot": "a", "kind": "illegal", "ply": "7", "traceback": ""},
         **{"message": "illegal action 9 (z)", "output": "hello", "command": "play a/b/3/1"},
     }
-
-
-def test_the_guilty_bot_is_the_loser_in_either_seat_and_a_forfeit_by_rule_has_no_command() -> None:
     faults = rows(*((*place, Fault("illegal", "")) for place in product((0, 1), (0, 1))))
     assert [row["bot"] for row in faults] == ["b", "a", "b", "a"]
     (row,) = rows((0, 0, Fault(BY_RULE, "not played")))

@@ -30,13 +30,26 @@ from arena.store.csv_files import replace_table
 from arena.store.database import NAME
 from arena.store.folder import RunFolder, check_names, list_names
 from arena.store.reader import count_kept, read_run
-from arena.store.table_columns import ABLATION
+from arena.store.table_columns import MEAN_END, list_columns
 from arena.tables.summary import short_names
 from arena.tournament.rule_changes import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup
 from engine.cards import CITY
 
+ABLATION: Final = list_columns(f"""
+    ablation.csv
+    variant | Variant | text | The rules.
+    measure | | | What is measured: how games end, seat 0, margin, length.
+    pairs | | count? | Pairs of each pairing.
+    games | | count | Games of the run.
+    forfeits | | count | Forfeits among them.
+    same_deals | | | Whether the games have the deals of the base: yes or no.
+    value | Value | number | The measure under these rules.
+    value_low value_high | Value | number | {MEAN_END}
+    difference | Change | change | The value less that of the base.
+    difference_low difference_high | Change | change | {MEAN_END}
+    """)
 FILE: Final = ABLATION.file
 _NAME_WIDTH = 28
 _ENDED = np.arange(MISSING) // RESULTS

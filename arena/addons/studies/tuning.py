@@ -32,7 +32,7 @@ from arena.store.csv_files import replace_table
 from arena.store.folder import RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
-from arena.store.table_columns import CANDIDATES
+from arena.store.table_columns import list_columns
 from arena.tournament import config_keys as keys
 from arena.tournament.rounds import count_halvings
 from arena.tournament.sprt_rounds import as_comparison, folder_word
@@ -45,6 +45,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PROOF: Final = "proof"
+CANDIDATES: Final = list_columns("""
+    candidates.csv
+    candidate | Candidate | text | The setting by its number; the best one is first.
+    setting | Setting | code | The values of the parameters that are tuned.
+    pairs | Pairs | count | Pairs that it has played; the longer it stayed, the more.
+    score | Score | share | Its score in them; it was chosen by these games.
+    fault | Fault | text | Its first fault, which dropped it.
+    """)
+
 _STARTERS: Final = (32, 64, 128)  # settings at most, by the number of parameters
 _LEAST_DEALS: Final = 4  # of a setting in the first round, against each opponent
 _MOST_LABEL = 60

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from arena.addons.studies.ablation import (
+    ABLATION,
     FILE,
     MEASURES,
     Ablation,
@@ -32,7 +33,7 @@ from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate, Ints
 from arena.store.folder import MANIFEST, RunFolder, locate
 from arena.store.store import Store
-from arena.store.table_columns import ABLATION, TABLES
+from arena.store.table_columns import TABLES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.rule_changes import Variant, make_variants

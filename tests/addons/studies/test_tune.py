@@ -10,13 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.tuning import PROOF, Tuning, TuningPlan, make_tuning, search_parameters
+from arena.addons.studies.tuning import (
+    CANDIDATES,
+    PROOF,
+    Tuning,
+    TuningPlan,
+    make_tuning,
+    search_parameters,
+)
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, ChangedBots, InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
 from arena.store.reader import read_run
-from arena.store.table_columns import CANDIDATES
 from arena.tournament.rounds import Counts, HalvingRounds, add
 from arena.tournament.stop import Halving
 from arena.tournament.tournament import Tournament

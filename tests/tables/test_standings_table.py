@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from itertools import permutations
+from itertools import permutations, product
+from random import Random
 from typing import get_args
 
 import pandas as pd
@@ -14,23 +16,22 @@ import pytest
 
 from arena.lanes.faults import Fault
 from arena.statistics.counts import PairTotals
-from arena.statistics.cycles import Field, make_residuals
+from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate
 from arena.store import table_columns
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
 from arena.store.table_columns import (
-    HEAD_TO_HEAD,
     LOSS_COLUMNS,
     STANDINGS,
     TIMINGS,
     VERDICTS,
-    WIN_TYPE_TABLE,
     WIN_TYPES,
     TableColumns,
 )
 from arena.tables import losses, standings_table
 from arena.tables.summary import format_standings, plain_rows
+from arena.tables.win_tables import Tables
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
@@ -38,6 +39,11 @@ from arena.tournament.strikes import find_unrated
 from arena.tournament.timing import Timing
 from engine.strategy import Spent
 
+COUNTED = (
+    *("games", "wins", "draws", "losses"),
+    *(f"{kind}_wins" for kind in WIN_TYPES),
+    *LOSS_COLUMNS.values(),
+)
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
 FAULT = Fault("illegal", "illegal action 99")
 RESULTS = [
@@ -100,46 +106,65 @@ def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
     assert [" ".join(game[name] or "-" for name in columns) for game in games] == rows
 
 
-def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
-    standings = standings_of(store, "abc")
-    a = row(standings, bot="a")
-    assert (a["rank"], a["games"], a["wins"], a["draws"], a["losses"]) == (1, 6, 4, 1, 1)
-    assert a["score"] == 0.75
-    assert [a[f"{kind}_wins"] for kind in WIN_TYPES] == [1, 1, 1, 1]
-    assert [a[column] for column in LOSS_COLUMNS.values()] == [0, 1, 0, 0]
-    c = row(standings, bot="c")
-    assert (c["games"], c["losses"], c["points_losses"], c["forfeits"]) == (2, 2, 1, 1)
-
-
-def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> None:
-    """City wins (R11) and forfeits are not scored; without a scored game the cell is empty."""
-    margins = standings_of(store, "abc").set_index("bot")["mean_margin"]
-    by_hand = {"a": (-4 + 0 + 0 + 20) / 4, "b": 4 / 3, "c": -20}
-    assert margins.to_dict() == pytest.approx(by_hand, abs=0.001)
+def test_a_bot_whose_games_were_not_scored_has_no_mean_margin() -> None:
+    """City wins (R11) and forfeits are not scored."""
     forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
     standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
     assert standings["mean_margin"].isna().all()
 
 
-def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
-    sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
-    totals = store.count().pair_totals
-    residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
-    made = standings_table.make_head_to_head(sides, PAIRINGS, totals, residuals)
-    table = HEAD_TO_HEAD.frame(made).set_index(["bot", "opponent"])
-    counted = [[2, 1, 1, 0.625], [2, 0, 0, 1.0], [1, 1, 2, 0.375], [0, 0, 2, 0.0]]
-    assert table[["wins", "draws", "losses", "score"]].to_numpy().tolist() == counted
-    turned = table.swaplevel().loc[table.index]
-    assert [*table["score_low"]] == pytest.approx([*(1 - turned["score_high"])], abs=1e-4)
+ENDINGS = ("city", "points", "tiebreak", "draw", "forfeit")
 
 
-def test_win_types_are_counted_by_seat(store: Store) -> None:
-    sides = standings_table.make_sides(PAIRINGS, store.count().tallies)
-    table = WIN_TYPE_TABLE.frame(standings_table.make_win_types(sides))
-    b1 = row(table, bot="b", seat=1)
-    assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
-    b0 = row(table, bot="b", seat=0)
-    assert (b0["games"], b0["points_wins"], b0["draws"]) == (2, 1, 1)
+def random_games(rng: Random) -> list[GameResult]:
+    """Return games of nine pairs with every ending; some are missing."""
+    games = []
+    for pair, seat in product(range(9), (0, 1)):
+        win_type, points = rng.choice(ENDINGS), (rng.randrange(30), rng.randrange(30))
+        winner = None if win_type == "draw" else rng.randrange(2)
+        fault = FAULT if win_type == "forfeit" else None
+        games.append(GameResult(pair, seat, winner, win_type, *points, 48, fault, ""))
+    return [game for game in games if rng.random() < 0.9]
+
+
+def count_plainly(store: Store, pairings: list[Pairing]) -> dict[tuple[object, ...], Counter[str]]:
+    """Return what is counted of each bot, of each against another, and of each in a seat."""
+    counts = defaultdict[tuple[object, ...], Counter[str]](Counter)
+    for number, game in store.results():
+        for side, bot in enumerate(pairings[number]):
+            own = Counter(games=1, draws=game.winner is None)
+            own |= Counter(wins=game.winner == side, losses=game.winner == 1 - side)
+            own[f"{game.win_type}_wins"] = own["wins"]
+            own[LOSS_COLUMNS.get(game.win_type, "")] = own["losses"]
+            if game.win_type not in ("city", "forfeit"):
+                own["scored"] = 1
+                own["margin"] = (game.points - game.opponent_points) * (1 - 2 * side)
+            for key in ((bot,), (bot, pairings[number][1 - side]), (bot, game.seat ^ side)):
+                counts[key].update(own)
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_tables_have_what_the_games_add_up_to_one_by_one(seed: int) -> None:
+    rng, pairings = Random(seed), round_robin([*"abcd"])
+    store = stored([random_games(rng) for _ in pairings])
+    tables, counts = Tables(pairings, [*"abcd"], store.count()), count_plainly(store, pairings)
+    keys = {"standings": ["bot"], "head_to_head": ["bot", "opponent"], "win_types": ["bot", "seat"]}
+    for name, by in keys.items():
+        rows = {tuple(row[key] for key in by): row for row in getattr(tables, name).dicts()}
+        for key, row in rows.items():
+            own = counts.pop(key)
+            assert {n: own[n] for n in COUNTED if n in row}.items() <= row.items()
+            if name != "win_types":
+                score = (own["wins"] + own["draws"] / 2) / own["games"]
+                assert row["score"] == pytest.approx(score, abs=1e-4)
+            if name == "standings":
+                assert row["mean_margin"] == pytest.approx(own["margin"] / own["scored"], abs=1e-3)
+            if name == "head_to_head":
+                assert row["score_low"] == pytest.approx(
+                    1 - rows[key[::-1]]["score_high"], abs=2e-4
+                )
+    assert not counts
 
 
 @pytest.mark.slow

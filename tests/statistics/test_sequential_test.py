@@ -29,59 +29,6 @@ from arena.tournament.stop import Sprt
 from bench.studies import sprt
 
 
-def by_newton(counts: Sequence[int], values: Sequence[float], mean: float) -> float:
-    """Return the greatest log-likelihood by Newton's method on the probabilities themselves.
-
-    It starts at a distribution with the right mean, and each step keeps sum and mean.
-    """
-    weights = np.array([count or 1e-3 for count in counts], dtype=float)
-    support = np.array(values)
-    fixed = np.array([np.ones(len(values)), support])
-    even, end = np.full(len(values), 1 / len(values)), np.zeros(len(values))
-    end[-1 if mean > support.mean() else 0] = 1.0
-    part = (mean - support.mean()) / (end @ support - support.mean())
-    p = (1 - part) * even + part * end
-    for _ in range(200):
-        slope, bend = -weights / p, np.diag(weights / p**2)
-        system = np.block([[bend, fixed.T], [fixed, np.zeros((2, 2))]])
-        move = np.linalg.solve(system, [*-slope, 0.0, 0.0])[: len(values)]
-        size = min([1.0, *(-0.99 * p[move < 0] / move[move < 0])])
-        while weights @ np.log(p + size * move) < weights @ np.log(p) and size > 1e-12:
-            size /= 2
-        p = p + size * move
-        if -(slope @ move) < 1e-13:
-            break
-    return float(weights @ np.log(p))
-
-
-def random_counts(rng: np.random.Generator, values: Sequence[float]) -> list[int]:
-    """Return counts of some thousand observations at most, with zeros among them."""
-    shares = rng.dirichlet(np.full(len(values), 0.4))
-    counts = rng.multinomial(rng.integers(1, 3000), shares)
-    counts[rng.random(len(values)) < 0.3] = 0
-    return list(map(int, counts))
-
-
-@pytest.mark.slow
-def test_the_ratio_is_that_of_a_plain_maximisation() -> None:
-    """On 200 random counts, half of them differences, with zeros among them: to 1e-6."""
-    rng = np.random.default_rng(1)
-    zeros = 0
-    for number in range(200):
-        values = (PAIR_SCORES, DIFFERENCES)[number % 2]
-        counts = random_counts(rng, values)
-        middle = (values[0] + values[-1]) / 2
-        mean0, mean1 = middle + rng.uniform(-0.2, 0.05), middle + rng.uniform(0.06, 0.5)
-        ours = log_likelihood_ratio(counts, values, mean0, mean1)
-        if not any(counts):
-            assert ours == 0
-            continue
-        zeros += 0 in counts
-        theirs = by_newton(counts, values, mean1) - by_newton(counts, values, mean0)
-        assert ours == pytest.approx(theirs, abs=1e-6)
-    assert zeros > 100
-
-
 def test_two_values_have_the_ratio_of_a_coin() -> None:
     """Where a pair is won or lost there is one distribution with each mean: p = mean / 2."""
     wins, losses, mean = 60, 40, 1.1
@@ -91,21 +38,26 @@ def test_two_values_have_the_ratio_of_a_coin() -> None:
 
 
 @pytest.mark.parametrize("values", [PAIR_SCORES, DIFFERENCES])
-@pytest.mark.parametrize("pairs", [1, 7, 10**7])
-@pytest.mark.parametrize("place", [0, 2, -1])
-def test_counts_of_one_kind_have_a_finite_ratio_of_the_right_sign(
-    values: Sequence[float], pairs: int, place: int
+def test_the_likeliest_distribution_has_its_mean_and_the_form_of_owen(
+    values: Sequence[float],
 ) -> None:
-    counts = [0] * len(values)
-    counts[place] = pairs
-    middle = (values[0] + values[-1]) / 2
-    ratio = log_likelihood_ratio(counts, values, middle, middle + 0.03)
-    assert math.isfinite(ratio)
-    assert (ratio > 0) == (place == -1)
-    likely = likeliest(counts, values, middle + 0.03)
-    assert min(likely) > 0
-    assert math.fsum(likely) == pytest.approx(1, abs=1e-5)
-    assert np.dot(likely, values) == pytest.approx(middle + 0.03, abs=1e-5)
+    """What was observed over what is likely is a line (Owen 2001), with counts of one kind, too."""
+    rng, middle = np.random.default_rng(1), (values[0] + values[-1]) / 2
+    some = [np.eye(len(values))[place] * n for place in (0, 2, -1) for n in (1, 7, 10**7)]
+    for number in range(60):
+        shares = rng.dirichlet(np.full(len(values), 0.4))
+        counts = some[number] if number < len(some) else rng.multinomial(3000, shares)
+        mean = middle + rng.uniform(-0.2, 0.5)
+        likely = np.array(likeliest(counts.tolist(), values, mean))
+        assert likely.min() > 0
+        assert (likely.sum(), likely @ values) == pytest.approx((1, mean), abs=1e-5)
+        observed = np.maximum(counts, 1e-3)
+        observed = observed / observed.sum()
+        line = np.polyfit(values, observed / likely, 1)
+        assert np.polyval(line, values) == pytest.approx(observed / likely, abs=1e-6)
+        ratio = log_likelihood_ratio(counts.tolist(), values, middle, mean)
+        plain = observed @ np.log(likely / likeliest(counts.tolist(), values, middle))
+        assert ratio == pytest.approx(np.maximum(counts, 1e-3).sum() * plain, rel=1e-6)
 
 
 def test_the_bounds_are_those_of_wald() -> None:

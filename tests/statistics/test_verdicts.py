@@ -317,6 +317,19 @@ def test_no_leader_is_probably_the_weaker_one_where_lists_were_joined(
     assert (told.likely + told.likely.T).ravel() == pytest.approx(np.ones(49))
 
 
+def test_no_bots_that_are_apart_are_less_likely_than_the_test_says() -> None:
+    """The prior of a field with one bot far below says that the others are close."""
+    even = [(8, 22, 10), (4, 29, 7), (11, 26, 3), (14, 17, 9), (3, 27, 10)]
+    even += [(10, 21, 9), (9, 25, 6), (10, 21, 9), (11, 25, 4), (7, 25, 8)]
+    met = dict(zip(combinations(range(5), 2), ((a, 0, b, 0, c) for a, b, c in even), strict=True))
+    lost = [(0, 0, one, 0, 40 - one) for one in (9, 5, 11, 8, 6)]
+    told = judge(6, met | {(one, 5): lost[one] for one in range(5)})
+    assert told.apart[4, 2]
+    assert told.posterior.likely[4, 2] == pytest.approx(0.919, abs=0.005)
+    assert told.likely[4, 2] == 0.95
+    assert told.likely[2, 4] == pytest.approx(0.05)
+
+
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("looks", [False, True])
 def test_no_two_figures_of_a_field_contradict_each_other(design: str, looks: bool) -> None:

@@ -14,8 +14,7 @@ import pytest
 from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
-from arena.statistics.counts import WIN_TYPES
-from arena.store.counting import Counts, add_up
+from arena.store.counting import add_up
 from arena.store.folder import INDEX, MANIFEST
 from arena.store.store import Store
 from arena.store.table_columns import TABLES
@@ -77,11 +76,6 @@ def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
     assert len(texts["verdicts.csv"].splitlines()) == 1 + 3  # two had too many faults
 
 
-TALLIES = """
-SELECT pairing, seat, instr('city points tiebreak draw forfeit', win_type) AS type,
-    ifnull(winner, 2) AS result, count(*), sum(points - opponent_points)
-FROM games GROUP BY pairing, seat, type, result
-"""
 PAIR_TOTALS = """
 SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
     sum(score = 1), sum(score = 1.5), sum(score = 2)
@@ -101,14 +95,13 @@ def rows_of(store: Store, query: str) -> list[tuple[object, ...]]:
 
 
 def test_one_reading_counts_what_several_count() -> None:
-    """Tallies, pairs and faults, in the same order; a game without a second one counts."""
+    """Pairs and faults, in the same order; a game without a second one counts."""
     store = Store(None)
     for played in random_chunks(random.Random(4), 10):
         store.add(played)
     single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
     store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
     counts = store.count()
-    assert tallies_of(counts) == rows_of(store, TALLIES)
     assert counts.pair_totals == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
     assert counts.played.pair_totals == counts.pair_totals
     assert counts.faults == rows_of(store, FAULTS)
@@ -129,13 +122,6 @@ def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
     games = [game for played in chunks for game in played.results]
     finished = sum(2 * game.pair + game.seat < 9 and game.fault is None for game in games)
     assert store.count().finished == fewer.count().finished | Counter({0: finished})
-
-
-def tallies_of(counts: Counts) -> list[tuple[int, ...]]:
-    """Return the rows of tallies; a win type is its place in a text of all of them."""
-    pairing, seat, win_type, *rest = (column.tolist() for column in counts.tallies)
-    places = [" ".join(WIN_TYPES).index(WIN_TYPES[number]) + 1 for number in win_type]
-    return [*zip(pairing, seat, places, *rest, strict=True)]
 
 
 def test_ranges_change_no_count() -> None:

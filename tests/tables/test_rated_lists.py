@@ -76,6 +76,11 @@ def test_pairs_of_two_lists_are_different_ones() -> None:
     assert rated.units == (2, 2)
     assert rated.counts.total == 6
     assert rated.tables.win_types["seat"].tolist() == [0, 1, 0, 1, 1]
+    ruled = [listed(*rows, more=more, rules="{}"), other._replace(rules="other", left_out=2)]
+    assert [one for one in rate_lists(ruled).notes if one not in rated.notes] == [
+        "the runs have different rules, and are rated as if they were the same",
+        "other: not finished: 2 games, left out",
+    ]
 
 
 @pytest.mark.slow

@@ -123,8 +123,8 @@ def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
 def correct(p_values: Floats) -> Floats:
     """Return p-values adjusted by the method of Benjamini and Hochberg; nan stays nan.
 
-    >>> correct(np.array([0.01, 0.5, 0.02])).round(3).tolist()
-    [0.03, 0.5, 0.03]
+    >>> correct(np.array([0.04, 0.001, np.nan, 0.03, 0.8])).round(3).tolist()
+    [0.053, 0.004, nan, 0.053, 0.8]
     """
     corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")  # nan comes last

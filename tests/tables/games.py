@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
+from arena.statistics.counts import WIN_TYPES
 from arena.store.store import Store
 from arena.store.table_columns import TABLES
 from arena.tables.run_games import Row
@@ -91,6 +92,17 @@ def store_of(rows: Sequence[Row]) -> Store:
         result = GameResult(row.pair, row.seat, *ending)
         store.add(plan.Played(plan.Chunk(row.pairing, row.pair, 1), [result], {}, 0.0))
     return store
+
+
+def random_results(rng: Random, pairs: int) -> list[GameResult]:
+    """Return made up results of the games of some pairs, with every ending."""
+    games = []
+    for number in range(2 * pairs):
+        win_type, points = rng.choice(WIN_TYPES), (rng.randrange(30), rng.randrange(30))
+        winner = None if win_type == "draw" else rng.randrange(2)
+        fault = FAULT if win_type == "forfeit" else None
+        games.append(GameResult(*divmod(number, 2), winner, win_type, *points, 48, fault, ""))
+    return games
 
 
 def random_rules(rng: Random) -> Rules:

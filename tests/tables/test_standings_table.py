@@ -7,7 +7,7 @@ import io
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from itertools import permutations, product
+from itertools import permutations
 from random import Random
 from typing import get_args
 
@@ -38,6 +38,7 @@ from arena.tournament.schedule import Pairing, round_robin
 from arena.tournament.strikes import find_unrated
 from arena.tournament.timing import Timing
 from engine.strategy import Spent
+from tests.tables.games import random_results
 
 COUNTED = (
     *("games", "wins", "draws", "losses"),
@@ -113,20 +114,6 @@ def test_a_bot_whose_games_were_not_scored_has_no_mean_margin() -> None:
     assert standings["mean_margin"].isna().all()
 
 
-ENDINGS = ("city", "points", "tiebreak", "draw", "forfeit")
-
-
-def random_games(rng: Random) -> list[GameResult]:
-    """Return games of nine pairs with every ending; some are missing."""
-    games = []
-    for pair, seat in product(range(9), (0, 1)):
-        win_type, points = rng.choice(ENDINGS), (rng.randrange(30), rng.randrange(30))
-        winner = None if win_type == "draw" else rng.randrange(2)
-        fault = FAULT if win_type == "forfeit" else None
-        games.append(GameResult(pair, seat, winner, win_type, *points, 48, fault, ""))
-    return [game for game in games if rng.random() < 0.9]
-
-
 def count_plainly(store: Store, pairings: list[Pairing]) -> dict[tuple[object, ...], Counter[str]]:
     """Return what is counted of each bot, of each against another, and of each in a seat."""
     counts = defaultdict[tuple[object, ...], Counter[str]](Counter)
@@ -147,7 +134,8 @@ def count_plainly(store: Store, pairings: list[Pairing]) -> dict[tuple[object, .
 @pytest.mark.parametrize("seed", range(3))
 def test_the_tables_have_what_the_games_add_up_to_one_by_one(seed: int) -> None:
     rng, pairings = Random(seed), round_robin([*"abcd"])
-    store = stored([random_games(rng) for _ in pairings])
+    games = [[one for one in random_results(rng, 9) if rng.random() < 0.9] for _ in pairings]
+    store = stored(games)
     tables, counts = Tables(pairings, [*"abcd"], store.count()), count_plainly(store, pairings)
     keys = {"standings": ["bot"], "head_to_head": ["bot", "opponent"], "win_types": ["bot", "seat"]}
     for name, by in keys.items():

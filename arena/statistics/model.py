@@ -105,11 +105,6 @@ class Model:
         luck = (rest + lent_now * all_of_them) / (information + lent_now)
         return np.asarray(self.growth * luck)
 
-    def effect(self, strengths: Floats) -> float:
-        """Return the design effect of all pairings together."""
-        information = self.information(strengths)
-        return float((self.effects(strengths) * information).sum() / information.sum())
-
     def matrix(self, weights: Floats) -> Floats:
         """Return the Laplacian of the graph of pairings with these weights."""
         whole = np.zeros((self.bots, self.bots))
@@ -193,10 +188,11 @@ def find_reach(edges: Flags) -> Flags:
     return reach
 
 
-def gap_variances(covariance: Floats) -> Floats:
-    """Return the variances of the differences between every two (n, n)."""
+def gap_errors(covariance: Floats, groups: Numbers) -> Floats:
+    """Return the standard errors of the gaps between every two bots (n, n), nan between groups."""
     own = np.diag(covariance)
-    return np.maximum(own[:, None] + own - 2 * covariance, 0)
+    errors = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0))
+    return np.where(groups[:, None] == groups, errors, np.nan)
 
 
 def share_credit(bots: int, scores: Sequence[PairScores]) -> Floats:
@@ -330,7 +326,8 @@ def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
     5.6
     """
     information = model.information(strengths)
-    return np.asarray(1 / (model.effect(strengths) + (spread / ELO) ** 2 * information))
+    effect = (model.effects(strengths) * information).sum() / information.sum()
+    return np.asarray(1 / (effect + (spread / ELO) ** 2 * information))
 
 
 def is_equal(model: Model) -> bool:

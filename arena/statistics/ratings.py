@@ -101,16 +101,12 @@ class Fit:
     @cached_property
     def gap_errors(self) -> Floats:
         """The standard error by luck of the gap between every two bots, nan between groups."""
-        return self._errors_of_gaps(self.covariance)
+        return bt.gap_errors(self.covariance, self.groups)
 
     @cached_property
     def full_errors(self) -> Floats:
         """The standard errors of the gaps by the full covariance."""
-        return self._errors_of_gaps(self.full_covariance)
-
-    def _errors_of_gaps(self, covariance: Floats) -> Floats:
-        errors = np.sqrt(bt.gap_variances(covariance))
-        return np.where(self.groups[:, None] == self.groups, errors, np.nan)
+        return bt.gap_errors(self.full_covariance, self.groups)
 
     @cached_property
     def scored(self) -> Flags:

@@ -127,7 +127,12 @@ def make_head_to_head(
         for name, cells in residuals.items()
         if name not in keys
     }
-    return _round_estimates(table.put(score_low=low, score_high=high, **of_fit))
+    table = table.put(score_low=low, score_high=high, **of_fit)
+    digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
+    digits |= {"residual_z": 2, "residual_q": 4}
+    cells = {name: table[name] for name in HEAD_TO_HEAD.names}
+    # no zero with a sign where one can be
+    return Columns(cells | {name: cells[name].round(n) + 0.0 for name, n in digits.items()})
 
 
 def _sum_pairs(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> Columns:
@@ -207,13 +212,3 @@ def tally(sides: Sides, by: Sequence[str]) -> dict[str, Any]:
         table[name] = np.bincount(place, column, len(found)).astype(np.int64)  # exact up to 2**53
     table["score"] = (table["wins"] + table["draws"] / 2) / table["games"]
     return table
-
-
-def _round_estimates(table: Columns) -> Columns:
-    """Round what is estimated: shares to 4 digits."""
-    digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
-    digits |= {"residual_z": 2, "residual_q": 4}
-    cells = {name: table[name] for name in HEAD_TO_HEAD.names}
-    # no zero with a sign where one can be
-    cells |= {name: cells[name].round(n) + 0.0 for name, n in digits.items()}
-    return Columns(cells)

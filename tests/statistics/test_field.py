@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -126,25 +126,25 @@ UNEVEN_RING = [(40, 60.0, 100.0), (40, 20.0, 20.0), (40, 60.0, 100.0)]
 """Of a - b, a - c, b - c: a scores 3/4 of b, b 3/4 of c, and c 3/4 of a. All bots are even."""
 
 
-def test_the_error_is_that_of_whole_matrices() -> None:
-    """The residuals of all pairings are (1 - weights x contrast x inverse x contrast') x scores."""
-    rng = np.random.default_rng(5)
-    scores = []
-    for _ in combinations(range(5), 2):
-        _, half, one, most, both = rng.multinomial(60, [0.2, 0.1, 0.3, 0.1, 0.3]).tolist()
-        total = half / 2 + one + 1.5 * most + 2 * both
-        scores.append((60, total, half / 4 + one + 2.25 * most + 4.0 * both))
-    made = field_of_all("abcde", scores)
+@pytest.mark.parametrize("even", [False, True])
+def test_the_error_is_that_of_whole_matrices(even: bool) -> None:
+    """The fit follows a part of the luck of each pairing, also where pairings weigh alike."""
+    rng, pairings, totals = np.random.default_rng(5), round_robin([*"abcde"]), []
+    for number in range(10):
+        five = rng.multinomial(60 if number % 3 else 20, [0.2, 0.1, 0.3, 0.1, 0.3]).tolist()
+        totals.append(PairTotals(number, *pair_scores(0, 1, five)[2:], tuple(five)))
+    made = Field(pairings, totals, [*"abcde"], even=even)
     model, strengths = made.fit.model, made.fit.strengths
     contrast = np.zeros((10, 5))
     contrast[range(10), model.first], contrast[range(10), model.second] = 1, -1
     share = 1 / (1 + np.exp(-contrast @ strengths))
-    weights = np.diag(2 * model.pairs * share * (1 - share))
-    hat = weights @ contrast @ np.linalg.pinv(contrast.T @ weights @ contrast) @ contrast.T
-    spreads = model.effects(strengths) * np.diag(weights)
-    covariance = (np.eye(10) - hat) @ np.diag(spreads) @ (np.eye(10) - hat).T
-    z = (model.total - 2 * model.pairs * share) / np.sqrt(np.diag(covariance))
-    beyond = np.array([total / 120 for _, total, _ in scores]) - share
+    information = np.diag(2 * model.pairs * share * (1 - share))
+    weights = information @ np.diag(model.factors)
+    inverse = np.linalg.pinv(contrast.T @ weights @ contrast)
+    rest = np.eye(10) - information @ contrast @ inverse @ contrast.T @ np.diag(model.factors)
+    luck = np.diag(model.effects(strengths)) @ information
+    z = (model.total - 2 * model.pairs * share) / np.sqrt(np.diag(rest @ luck @ rest.T))
+    beyond = np.array([one.total / one.pairs / 2 for one in totals]) - share
     found = make_residuals(made)
     assert found["residual_z"] == pytest.approx([*z, *-z], rel=1e-6)
     assert found["residual"] == pytest.approx(np.concatenate([beyond, -beyond]))

@@ -11,7 +11,7 @@ import pytest
 
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, expit, normal_below, quantile
-from arena.statistics.model import gap_variances
+from arena.statistics.model import gap_errors
 from arena.statistics.posterior import make_priors
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores, sign_chance
@@ -214,7 +214,9 @@ def every_assignment(told: Verdicts) -> Iterator[tuple[Floats, Floats, Floats, F
             kept = evidence > evidence.max() - _NEGLIGIBLE
             mean = means[assigned] + (gain @ beyond)[..., 0]
             rest = (of_prior - gain @ without_mean @ of_prior)[kept]
-            ahead = weigh_leads(told.leads, gap_variances(covariance), parts, means, variances)
+            ahead = weigh_leads(
+                told.leads, gap_errors(covariance, told.fit.groups) ** 2, parts, means, variances
+            )
             yield evidence[kept], mean[kept], rest, np.array([ahead] * int(kept.sum()))
 
 

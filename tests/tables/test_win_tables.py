@@ -279,7 +279,6 @@ def test_the_chances_of_a_run_are_those_of_the_bot() -> None:
     assert positions > 3_000
 
 
-@pytest.mark.slow
 def test_a_take_that_must_come_is_no_surprise() -> None:
     """At the last ply it is settled who wins, and before it unless a hidden card comes first."""
     cup = tournament(bots=3, pairs=16)

@@ -155,18 +155,14 @@ def _say_claim(
     at = f"{told}: {new} is at {write_estimate(elo, '+.0f', ' Elo points')}"
     few = "too few pairs, and " if pairs < FEWEST_PAIRS else ""
     stated = _state_claims(two, stop)
-    sentences: dict[Claim, str] = {
-        "better": f"{stated['better']}, {by}",
-        "weaker": f"{stated['weaker']}, {by}",
-        "no worse": f"{stated['no worse']}, and {at}",
-        "not better": f"{stated['not better']}, and {at}",
-        "probably better": at,
-        "probably weaker": at,
-        "probably no worse": f"an Elo difference of {stop.elo0:g} is unlikely, and {at}",
-        "probably not better": f"an Elo difference of {stop.elo1:g} is unlikely, and {at}",
-        "undecided": f"{few}{at}",
-    }
-    return sentences[claim]
+    if claim in ("better", "weaker"):
+        return f"{stated[claim]}, {by}"
+    if claim in stated:
+        return f"{stated[claim]}, and {at}"
+    unlikely = {"probably no worse": stop.elo0, "probably not better": stop.elo1}
+    if claim in unlikely:
+        return f"an Elo difference of {unlikely[claim]:g} is unlikely, and {at}"
+    return f"{few}{at}"
 
 
 def _state_claims(two: tuple[str, str], stop: Sprt) -> dict[Claim, str]:

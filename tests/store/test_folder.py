@@ -279,6 +279,7 @@ def test_results_without_a_store_are_not_resumed(folder: RunFolder) -> None:
     folder.check(RUN, manifest_text(RUN))
 
 
+PYTHON = "versions.python: there 3.12, here 3.11"
 OTHER = [RUN["notes"][0], {"label": "c", "sha256": "1" * 30}]
 
 
@@ -290,6 +291,8 @@ OTHER = [RUN["notes"][0], {"label": "c", "sha256": "1" * 30}]
         ({"rules": {"set_bonus": 4}}, ["rules.set_bonus: there 4, here 3"]),
         ({"rules": {}}, ["rules.set_bonus: there None, here 3"]),
         ({"notes": OTHER}, ["notes[1].label: there c, here b"]),
+        ({"versions": {"arena": "0.2.0", "python": "3.11.2"}}, []),
+        ({"versions": {"arena": "0.1.0", "python": "3.12.0"}}, [PYTHON]),
     ],
 )
 def test_the_same_run_is_resumed_and_what_differs_is_named_by_its_place(

@@ -228,11 +228,12 @@ class Database(SqliteFile):
     application, format, oldest, schema = _APPLICATION, FORMAT, OLDEST, SCHEMA
     foreign, advice = "a database, but not one of a run; choose another folder", FRESH
 
-    def __init__(self, path: Path | None, *, copied: bool = False) -> None:
+    def __init__(self, path: Path | None, *, copied: bool = False, checked: bool = False) -> None:
         """Open the file, or create the database if the file does not exist or is empty.
 
         With `copied`, the current games are copied to a temporary file, and the file itself is not
-        changed. Raises InputError for a file that is damaged or is not the store of a run.
+        changed. Raises InputError for a file that is damaged or is not the store of a run; a file
+        that was `checked` before has its rows not read again.
         """
         self.path = path
         exists = path is not None and path.exists() and path.stat().st_size > 0
@@ -246,7 +247,7 @@ class Database(SqliteFile):
             enable(self.connection)
             self.connection.execute("PRAGMA synchronous = NORMAL")
             self.check()
-            if damage := find_damage(self.connection):
+            if not checked and (damage := find_damage(self.connection)):
                 raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
 
     def find_maker(self) -> str:

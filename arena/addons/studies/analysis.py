@@ -82,7 +82,8 @@ def _analyse(
     def bot_of(place: int, one: Judged) -> str:
         return played[place].seats[STANDARD.seat_at(one.ply)]
 
-    with closing(judge_games.JudgedGames(path)) as kept, open_executor(venue) as executor:
+    store = judge_games.JudgedGames(path, checked=True)  # its games have just been read
+    with closing(store) as kept, open_executor(venue) as executor:
         ask = partial(judge_games.judge_games, kept=kept, executor=executor, progress=progress)
         judged = ask(judge_games.find_judge(asked.by, asked.worlds, asked.seed), recorded)
         most = _CANDIDATES * asked.worst

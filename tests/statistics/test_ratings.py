@@ -222,19 +222,13 @@ def test_the_error_never_falls_below_what_few_opponents_leave_open() -> None:
     assert errors[0] > errors[1] > 30
 
 
-def even(*pairings: tuple[int, int], pairs: int = 40) -> Fit:
-    """Return the fit of these pairings, all of them even."""
-    bots = 1 + max(max(two) for two in pairings)
-    return Fit(bots, [PairScores(*two, pairs, pairs, 1.5 * pairs) for two in pairings])
-
-
 def test_with_all_pairings_missing_the_rest_is_that_of_the_ladder() -> None:
     """A chain of three: the gap of its ends differs from that in a round robin by thirds.
 
     In a round robin it is 2/3 of the pairing of the ends and 1/3 of each other one, in the chain
     the sum of the two others: so 2/3 of all three pairings are not the same.
     """
-    fit = even((0, 1), (1, 2))
+    fit = Fit(3, [PairScores(*two, 40, 40, 60) for two in ((0, 1), (1, 2))])
     assert fit.spread.freedom == 0
     assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
     assert not fit.spread.is_measured

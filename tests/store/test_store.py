@@ -125,6 +125,7 @@ def test_a_result_is_read_as_it_was_written() -> None:
     assert store.forfeits([PairRange(1, 3, 4)])[1] == store.forfeits([PairRange(0, 0, 9)])[0] == []
     store.add(played(1, 5, 1, (5, 0)))
     assert [*store.first_faults(1)] == [(1, forfeit)]
+    assert (store.game(1, 4, 0), store.game(1, 9, 0)) == (forfeit, None)
     ((fixture, result), _) = store.all_forfeits([Pairing("a", "b"), Pairing("a", "c")])
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 

@@ -23,8 +23,9 @@ from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
 from arena.store.database import SqliteFile
 from arena.store.folder import MANIFEST, RunFolder, home_of, locate, make_place
-from arena.store.manifest import manifest_text
+from arena.store.manifest import make_tournament, manifest_text
 from tests.conftest import run_here
+from tests.reports.runs import cup
 
 
 def text(content: str) -> Callable[[TextIO], object]:
@@ -338,6 +339,25 @@ def test_a_folder_with_another_programs_database_is_not_cleared(folder: RunFolde
 def test_a_manifest_that_cannot_be_read_is_an_error(folder: RunFolder, text: str) -> None:
     with pytest.raises(InputError, match=r"run\.sqlite: its manifest cannot be read: .*; --fresh"):
         folder.check(RUN, text)
+
+
+@pytest.mark.parametrize(
+    ("labels", "change", "why"),
+    [
+        ("a", {}, "a tournament needs two bots"),
+        ("ab", {"panel": ["a"]}, "the panel is not the last of its bots"),
+        ("ab", {"panel": ["a", "b"]}, "the panel is not the last of its bots"),
+        ("ab", {"paired": True}, "versions of a bot have a panel"),
+        ("ab", {"panel": ["b"], "paired": True}, "versions of a bot have a panel"),
+    ],
+)
+def test_a_manifest_of_a_run_that_cannot_be_is_an_error(
+    labels: str, change: dict[str, object], why: str
+) -> None:
+    manifest = cup("abc", 2).manifest()
+    bots = [bot for bot in manifest["bots"] if bot["label"] in labels]
+    with pytest.raises(InputError, match=f"its manifest cannot be read: {why}"):
+        make_tournament(manifest | {"bots": bots} | change)
 
 
 @pytest.mark.parametrize(

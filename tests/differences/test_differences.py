@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from operator import ne
 from typing import get_args
 
 import numpy as np
@@ -23,6 +24,7 @@ from arena.differences.lead_parts import (
     make_lead_parts,
 )
 from arena.differences.lead_parts import _divide as divide
+from arena.differences.paired import read_games
 from arena.lanes.faults import Fault
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.sequential_test import PAIR_SCORES, bounds
@@ -255,6 +257,21 @@ def count_by_hand(tournament: Tournament, store: Store) -> dict[tuple[str, str],
                     sums[SOURCE, name] += value
                     sums[f"{ROUND} {at}", name] += value
     return {key: total / games for key, total in sums.items()}
+
+
+def test_games_of_both_versions_on_a_deal_are_read_side_by_side() -> None:
+    """With the first ply at which they differ; an opponent that is out has none."""
+    store = make_store(AGAINST)
+    found = read_games(AGAINST, store, ["d"])
+    (number,) = (n for n in AGAINST.new_pairings if AGAINST.pairings[n].opponent == "c")
+    both = map(store.games_of, (number, AGAINST.old_pairing(number)))
+    assert [*found.itertuples(index=False, name=None)] == [
+        (
+            *("c", new.pair, new.seat, new.score, old.score, new.win_type, old.win_type),
+            *([*map(ne, new.actions, old.actions)].index(True), True),
+        )
+        for new, old in zip(*both, strict=True)
+    ]
 
 
 @pytest.mark.slow

@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 
 import arena
+from arena.statistics.intervals import Estimate
 from arena.statistics.model import estimate_spread
-from arena.statistics.ratings import ELO, Fit
+from arena.statistics.ratings import ELO, Fit, fit_one
 from arena.statistics.two_bots import pair_scores
 from arena.tournament import config
 from arena.tournament.rounds import Counts
@@ -29,6 +30,8 @@ from arena.tournament.tournament import read_anchor
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "configs" / "ladder.yaml"
 PAIRS = ROOT / "bench" / "ladder.csv"
+STEPS = ROOT / "bench" / "steps.csv"
+"""The pairs of the steps of docs/rollouts.md, from a first bot to a network of one's own."""
 HEAD = ("bot", "opponent", "0", "0.5", "1", "1.5", "2")
 """The columns: two bots, and in how many pairs the first one had so many points."""
 
@@ -40,9 +43,9 @@ class Ladder(NamedTuple):
     spread: tuple[float, float, float]
 
 
-def read() -> dict[Pairing, Counts]:
+def read(path: Path = PAIRS) -> dict[Pairing, Counts]:
     """Return the stored pairs by score of every two bots."""
-    with PAIRS.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         rows = [*csv.reader(file)][1:]
     counts: dict[Pairing, Counts] = {}
     for bot, opponent, *by_score in rows:
@@ -69,6 +72,18 @@ def rate(counts: Mapping[Pairing, Counts]) -> Ladder:
     return Ladder(dict(sorted(elos.items(), key=lambda one: one[1])), (elo, low, high))
 
 
+def place(bot: str, counts: Mapping[Pairing, Counts]) -> Estimate:
+    """Return the Elo of a bot by its pairs against bots of the ladder, whose Elo is fixed."""
+    elos = rate(read()).elos
+    met = [
+        (elos[two.opponent], by_score) if two.bot == bot else (elos[two.bot], by_score[::-1])
+        for two, by_score in counts.items()
+        if bot in two
+    ]
+    scores = [pair_scores(len(met), number, one) for number, (_, one) in enumerate(met)]
+    return fit_one([elo for elo, _ in met], scores)
+
+
 def count_pairs(games: pd.DataFrame) -> dict[Pairing, Counts]:
     """Return the pairs by score of every two bots in a table of games."""
     score = np.where(games["winner"].isna(), 1, 2 * (games["winner"] == games["bot"]))
@@ -81,12 +96,18 @@ def count_pairs(games: pd.DataFrame) -> dict[Pairing, Counts]:
     return found
 
 
-def store(games: pd.DataFrame) -> Iterator[Path]:
-    """Write the three files, and yield their paths."""
+def write(games: pd.DataFrame, path: Path) -> dict[Pairing, Counts]:
+    """Store the pairs by score of every two bots, and return them."""
     counts = dict(sorted(count_pairs(games).items()))
-    with PAIRS.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         rows = ((*two, *by_score) for two, by_score in counts.items())
         csv.writer(file, lineterminator="\n").writerows([HEAD, *rows])
+    return counts
+
+
+def store(games: pd.DataFrame) -> Iterator[Path]:
+    """Write the three files, and yield their paths."""
+    counts = write(games, PAIRS)
     yield PAIRS
     elos, spread = rate(counts)
     written = "".join(f'    "{name}": {elo},\n' for name, elo in elos.items())

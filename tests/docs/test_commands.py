@@ -15,6 +15,7 @@ import pytest
 import arena as library
 from arena.replays.html_page import is_replay
 from arena.tables.losses import DECISIONS
+from bench import ladder
 from engine import View
 from tests import ROOT, markdown
 from tests.conftest import Arena
@@ -255,6 +256,33 @@ def test_a_bot_that_searches_scores_what_its_row_says(row: int, tmp_path: Path) 
 def test_the_rollouts_score_what_their_page_says() -> None:
     """Against apprentice."""
     assert score([f"rollouts={ROOT}/docs/examples/rollouts.py", "apprentice"], 25) in ROLLOUTS
+
+
+QUICK = "apprentice", "city_hunter", "denier", "greedy", "majority", "timing", "uniform"
+
+
+def test_the_steps_stand_on_the_ladder_where_their_page_says() -> None:
+    """By their stored pairs."""
+    row = re.compile(r"^\| .+ \| `(\w+)` \| (\d+) \((\d+)\.\.(\d+)\) \|$", re.MULTILINE)
+    counts = ladder.read(ladder.STEPS)
+    written = {bot: (*map(int, numbers),) for bot, *numbers in row.findall(ROLLOUTS)}
+    assert written == {bot: (*map(round, ladder.place(bot, counts)[:3]),) for bot in written}
+    assert len(written) * 11 == len(counts)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("bot", ["my_bot", "sampler", "rollouts"])
+def test_a_step_plays_its_stored_pairs(bot: str, tmp_path: Path) -> None:
+    """Against the quick bots of the ladder. (`own` and `learner` would have to be trained.)"""
+    (tmp_path / "my_bot.py").write_text(versions()[-1])
+    (tmp_path / "sampler.py").write_text(dict(markdown.named(SEARCH, "python"))["sampler.py"])
+    (tmp_path / "rollouts.py").write_text(dict(markdown.named(ROLLOUTS, "python"))["rollouts.py"])
+    spec = f"{bot}={tmp_path}/{bot}.py{'(exact=True)' if bot == 'sampler' else ''}"
+    run = library.run([spec], against=QUICK, pairs=50, seed=1, progress=False)
+    stored = {two: one for two, one in ladder.read(ladder.STEPS).items() if bot in two}
+    played = ladder.count_pairs(run.games)
+    assert len(played) == len(QUICK)
+    assert played == {two: stored[two] for two in played}
 
 
 def the_league_has_the_student(ran: markdown.Ran, _: Path) -> None:

@@ -125,11 +125,7 @@ _COMMAND = re.compile("`(arena [^`]+)`")
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 SCRIPTS: Final = tuple(
-    f"arena.replays/{name}.js"
-    for name in (
-        *("cards", "board", "actions", "knowledge", "decisions", "swing"),
-        *("transport", "settings", "notes", "viewer"),
-    )
+    f"arena.replays/{name}.js" for name in ("cards", "board", "knowledge", "transport", "viewer")
 )
 """The scripts that define `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
 

@@ -267,7 +267,7 @@ def test_a_step_is_read_aloud_with_its_marks(referee: Any, game: Game) -> None:
 
 
 def test_thoughts_are_bars_beside_the_actions(referee: Any, game: Game) -> None:
-    """The best first, with the chosen one marked, on the cards and in a table."""
+    """The best first, with the chosen one marked."""
     page = referee
     assert game.thoughts
     first = game.thoughts[0]
@@ -276,7 +276,6 @@ def test_thoughts_are_bars_beside_the_actions(referee: Any, game: Game) -> None:
     best = max(first, key=lambda thought: thought.value)
     assert f"{best.value:.1%}".rstrip("%") in rows.first.inner_text()
     assert page.locator(".thoughts .chosen").count() == 1
-    assert page.locator(".felt .thought").count() >= len(first)
     bars = page.locator(".thoughts .filled").all()
     widths = [bar.bounding_box()["width"] for bar in bars]
     assert widths == sorted(widths, reverse=True)

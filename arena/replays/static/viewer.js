@@ -1,9 +1,96 @@
-// Viewer: a whole game, to be stepped through with keys, buttons, a slider and a list of actions.
+// Viewer: a whole game, to be stepped through with keys, buttons, a slider and a list of actions; its settings
+// (who looks, what the cards are called), and below it a bot's evidence, changed rules, the record and the keys.
 "use strict";
 
 (() => {
   const Arena = window.Arena;
   const { make } = Arena;
+  const NAMINGS = [["english", "English"], ["german", "Deutsch"], ["deck", "Standard deck"]];
+  const KEYS = "Keys: left and right for a ply, Page Up and Page Down or the number of a round, Home and End, " +
+    "space to play";
+  let groups = 0;
+
+  // A choice of values, each with its text.
+  function makeSelect(values, chosen) {
+    const select = make("select");
+    for (const [value, text] of values) {
+      const option = make("option", "", text);
+      option.value = value;
+      option.selected = value === chosen;
+      select.append(option);
+    }
+    return select;
+  }
+
+  // The same with its label; `choose` is called with the value.
+  function buildChoice(label, values, chosen, choose) {
+    const select = makeSelect(values, chosen);
+    select.addEventListener("change", () => choose(select.value));
+    return make("label", "choice", label, select);
+  }
+
+  function describeSeat({ players, seat }) {
+    return make("p", "only-seat", "What ", ...Arena.nameParts(players, seat), " knew, and nothing else.");
+  }
+
+  function buildSwitch({ players }, perspective, choose) {
+    const field = make("fieldset", "switch", "", make("legend", "", "Who looks"));
+    const group = `who-looks-${groups += 1}`;
+    for (const value of ["referee", 0, 1]) {
+      const input = make("input");
+      input.type = "radio";
+      input.name = group;
+      input.value = `${value}`;
+      input.checked = value === perspective;
+      input.addEventListener("change", () => choose(value));
+      const text = value === "referee" ? ["Referee"] : Arena.nameParts(players, value);
+      field.append(make("label", "", "", input, make("span", "", "", ...text)));
+    }
+    return field;
+  }
+
+  function buildSettings(viewer) {
+    const { timeline } = viewer;
+    let who = make("span"); // a person who plays knows what is seen
+    if (timeline.seat === null) who = buildSwitch(timeline, viewer.perspective, (value) => viewer.look(value));
+    else if (!viewer.onAction) who = describeSeat(timeline);
+    const names = buildChoice("Cards ", NAMINGS, viewer.names, (value) => viewer.rename(value));
+    return make("div", "settings", "", who, make("div", "choices", "", names, viewer.transport.buildPace()));
+  }
+
+  const fold = (title, ...content) => make("details", "panel", "", make("summary", "", title), ...content);
+
+  // The old way works on every page: one that plain HTTP has brought, or in a frame, has no clipboard.
+  function copy(area, said) {
+    area.closest("details").open = true;
+    area.select();
+    said.textContent = document.execCommand("copy") ? "Copied." : "Not allowed here: copy the text by hand.";
+  }
+
+  function buildRecord(record) {
+    const area = make("textarea");
+    area.readOnly = true;
+    area.rows = 4;
+    area.value = record;
+    area.setAttribute("aria-label", "The game as a record");
+    const said = make("span", "note");
+    said.setAttribute("aria-live", "polite");
+    const button = make("button", "copy", "Copy the record");
+    button.type = "button";
+    button.addEventListener("click", () => copy(area, said));
+    const details = fold("Record", make("p", "note", "One line for arena show, arena analyse and arena view."), area);
+    return [make("div", "copying", "", button, said), details];
+  }
+
+  function buildNotes({ evidence, rules, record, judge }) {
+    const notes = [];
+    if (evidence) notes.push(fold("Evidence of the fault", make("pre", "", evidence)));
+    const changes = Object.entries(rules.changes || {}).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+    if (changes.length) notes.push(fold("Changed rules", make("pre", "", changes.join("\n"))));
+    if (record) notes.push(...buildRecord(record));
+    notes.push(make("p", "note keys", judge ? `${KEYS}, m and M for the next blunder and the one before.` : `${KEYS}.`));
+    return notes;
+  }
 
   // Whether a control of the page has its own use for a key.
   function isForControl({ tagName, type }, key) {
@@ -46,8 +133,8 @@
       this.found = make("p", "note found");
       const list = make("section", "panel action-panel", "", heading, legend, this.found, actions);
       this.removed = make("p", "note");
-      const head = make("div", "head", "", Arena.buildSettings(this));
-      const notes = make("div", "notes", "", this.removed, ...Arena.buildNotes(this.timeline));
+      const head = make("div", "head", "", buildSettings(this));
+      const notes = make("div", "notes", "", this.removed, ...buildNotes(this.timeline));
       this.element.classList.add("arena-viewer");
       this.element.replaceChildren(make("div", "viewer-grid", "", head, status, board, panels, list, notes,
         this.transport.element));
@@ -203,4 +290,5 @@
   // Show a timeline in an element. With `page` the keys are those of the whole page; with `onAction` the
   // seat of the timeline plays, and it is called with the sign of an action that is clicked at the last ply.
   Arena.mountViewer = (element, timeline, options) => new Viewer(element, timeline, options);
+  Object.assign(Arena, { buildChoice, makeSelect });
 })();

@@ -16,7 +16,6 @@ from bench.studies import (
     effect_headlines,
     first,
     guess,
-    handing_in,
     league,
     lessons,
     plan,
@@ -45,7 +44,6 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "unmet": ("Ratings: where not all bots meet", unmet.lines),
     "first": ("Runs that stop by themselves: the strongest bot", first.lines),
     "league": ("Leagues: a newcomer's interval", league.lines),
-    "handing_in": ("Leagues: handed in over the web, with kills", handing_in.lines),
     "guess": ("The rating that ends a check", guess.lines),
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "ratings": ("Ratings: pairs that depend on time", ratings.lines),
@@ -60,8 +58,8 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
 }
 """The studies by name: the title of the section, and what yields its lines."""
 
-LONG = {"baselines", "handing_in"}
-"""Studies that are made only by name: each takes half an hour, of which one plays games once."""
+LONG = {"baselines"}
+"""Studies that are made only by name: it takes half an hour."""
 
 
 def section(name: str) -> Iterator[str]:

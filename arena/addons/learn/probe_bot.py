@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 from arena.addons.learn import opponents
-from arena.addons.learn.opponents import HOW, NO_SCORES, SOMEBODY, name_of, respond_to
+from arena.addons.learn.opponents import HOW, NO_SCORES, SOMEBODY, name_of
 from arena.entries.draft import ending_of
 from arena.entries.entry import Entry
 from arena.entries.file import replacing
@@ -115,11 +116,12 @@ class Asked(NamedTuple):
 class Opponent(NamedTuple):
     """The file of an opponent, and the clone it responds to, if any.
 
-    `blind` is the content of the opponent that learns nothing from what the bot plays.
+    `make` returns the content of its file; with `blind`, that of the opponent that learns nothing
+    from what the bot plays.
     """
 
     file: Path
-    blind: bytes
+    make: Callable[..., bytes]
     clone: Learned | None = None
 
 
@@ -189,18 +191,18 @@ def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
     next call continues from there. Raises InputError for a program if no clone is learned, for a
     path that cannot be written, and for another file there, unless `force` is set.
     """
-    learn = asked.learn
+    learn, known = asked.learn, None
     if learn is None:
-        content, blind, known = respond_to(victim), respond_to(victim, blind=True), None
+        make: Callable[..., bytes] = partial(opponents.respond_to, victim)
     else:
         folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{asked.seed}"
         opponents.play_to_learn(victim, folder, executor, learn, asked.seed, asked.shown)
         clone = opponents.learn_clone(folder, learn, asked.seed)
-        content = opponents.respond_to_clone(victim, clone)
-        blind = opponents.respond_to_clone(victim, clone, blind=True)
+        make = partial(opponents.respond_to_clone, victim, clone)
         known = Learned(learn, clone.alike, clone.before)
+    content = make()
     path = asked.out or Path(f"{name_of(victim)}{ending_of(content)}")
-    return Opponent(_write(path, content, force=asked.force), blind, known)
+    return Opponent(_write(path, content, force=asked.force), make, known)
 
 
 def _write(path: Path, content: bytes, *, force: bool) -> Path:
@@ -221,17 +223,6 @@ def _write(path: Path, content: bytes, *, force: bool) -> Path:
     return path
 
 
-def _play_content(
-    victim: Entry, content: bytes, pairs: int, seed: int, executor: Executor, shown: int
-) -> list[float]:
-    """Return the score in each pair of an opponent whose file is not kept."""
-    with scratch_folder() as folder:
-        file = folder / f"{name_of(victim)}{ending_of(content)}"
-        file.write_bytes(content)
-        with _play(_meet(victim, file, pairs, seed), executor, shown) as store:
-            return _scores(store, pairs)
-
-
 def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
     """Return the tournament of a bot against the opponent in this file.
 
@@ -249,35 +240,27 @@ def _measure(victim: Entry, opponent: Opponent, executor: Executor, asked: Asked
     """Let a bot play against an opponent, and return the result.
 
     Raises InputError if one of the two forfeits a game; the first pair is checked before the others
-    are played. The file of an opponent that cannot play is removed. Raises what `run` raises, too.
+    are played, and the opponent's file is removed then. Raises what `run` raises, too.
     """
     file, pairs = opponent.file, asked.pairs
     tournament = _meet(victim, file, pairs, asked.seed)
     try:
         prepare(tournament, strict=True)
+        with _play(tournament, executor, asked.shown) as store:
+            score, rounds = _score(store, pairs), gains_by_round(tournament, store)
     except InputError:
         file.unlink()
         raise
-    try:
-        with _play(tournament, executor, asked.shown) as store:
-            scores, rounds = _scores(store, pairs), gains_by_round(tournament, store)
-    except _Useless:
-        file.unlink()
-        raise
-    at = pairs, asked.seed, executor, asked.shown
-    blind = _score(_play_content(victim, opponent.blind, *at)) if asked.blind else None
-    found = (*_score(scores)[:3], rounds, blind, opponent.clone)
+    blind = None
+    if asked.blind:
+        with scratch_folder() as folder:
+            other = folder / f"{name_of(victim)}{file.suffix}"
+            other.write_bytes(opponent.make(blind=True))
+            match = _meet(victim, other, pairs, asked.seed)
+            with _play(match, executor, asked.shown) as store:
+                blind = _score(store, pairs)
+    found = (*score[:3], rounds, blind, opponent.clone)
     return Probed(tournament.labels[1], os.fspath(file), pairs, *found)
-
-
-def _score(scores: list[float]) -> Estimate:
-    """Return the mean score of a game, by the scores of pairs."""
-    total, squares = sum(scores), sum(score * score for score in scores)
-    return Estimate(total / (2 * len(scores)), *score_interval(len(scores), total, squares))
-
-
-class _Useless(InputError):
-    """An opponent has forfeited a game."""
 
 
 @contextmanager
@@ -291,12 +274,13 @@ def _play(tournament: Tournament, executor: Executor, shown: int) -> Iterator[St
         yield store
 
 
-def _scores(store: Store, pairs: int) -> list[float]:
-    """Return the opponent's score in each pair, 0 to 2."""
+def _score(store: Store, pairs: int) -> Estimate:
+    """Return the opponent's mean score of a game."""
     scores = [0.0] * pairs
     for _, result in store.results():
         scores[result.pair] += result.score
-    return scores
+    total, squares = sum(scores), sum(score * score for score in scores)
+    return Estimate(total / (2 * pairs), *score_interval(pairs, total, squares))
 
 
 def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]:
@@ -331,5 +315,5 @@ def check_forfeits(tournament: Tournament, store: Store) -> None:
         if result.winner == 0:
             raise InputError(f"{victim}: it has forfeited a game: {message}")
         if NO_SCORES in message:
-            raise _Useless(f"{victim}: it {NO_SCORES}, by which its policy is asked; {HOW}")
-        raise _Useless(f"{victim}: its method scores fails: {message}")
+            raise InputError(f"{victim}: it {NO_SCORES}, by which its policy is asked; {HOW}")
+        raise InputError(f"{victim}: its method scores fails: {message}")

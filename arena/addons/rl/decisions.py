@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
@@ -184,6 +185,10 @@ Choose: TypeAlias = Callable[[View], Action]
 Given: TypeAlias = "str | os.PathLike[str] | Bot | Choose"
 """A spec, a class of strategies, or a function from a View to an action."""
 
+Many: TypeAlias = "str | os.PathLike[str] | Bot | Policy"
+Field: TypeAlias = "Many | Sequence[Many] | Mapping[Many, float]"
+"""Opponents in many games at once; a function gets all games."""
+
 
 def read_seats(seat: int | str) -> tuple[Seat, ...]:
     """Return the seats of which the learner's is drawn; raises InputError."""
@@ -227,14 +232,35 @@ def find_opponents(given: Given | Sequence[Given], rules: Rules) -> list[Opponen
     """
     several = given if isinstance(given, list | tuple) else [given]
     if not several:
-        raise InputError("opponent: the list is empty")
-    opponents = [find_opponent(one) for one in several]
+        raise InputError("opponent: none is given")
+    opponents = [_find_opponent(one) for one in several]
     for opponent in opponents:
         opponent.begin(Setup(Random(0), 0, rules))
     return opponents
 
 
-def find_opponent(given: object) -> Opponent:
+def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np.float64]]:
+    """Return the opponents of many games, and their weights.
+
+    They are given as to `find_opponents`, or by a mapping with the weight of each one. Each needs a
+    method `scores`, which gets a Lockstep and returns scores (game, action); a function is itself
+    such a method. The legal action of the highest score is played, the first if several tie. Raises
+    InputError as `find_opponents` does.
+
+    >>> scorers, weights = find_field({"greedy": 3, "timing": 1}, Rules())
+    >>> [scorer.name for scorer in scorers], weights.tolist()
+    (['greedy', 'timing'], [3.0, 1.0])
+    """
+    several: Any = [*given] if isinstance(given, Mapping) else given
+    scorers = [Scorer(one, rules) for one in find_opponents(several, rules)]
+    weights = [*given.values()] if isinstance(given, Mapping) else [1] * len(scorers)
+    for scorer, weight in zip(scorers, weights, strict=True):
+        if not (type(weight) in (int, float) and 0 < weight < inf):
+            raise InputError(f"opponent {scorer.name!r}: its weight {show(weight)} is not above 0")
+    return scorers, np.array(weights, np.float64)
+
+
+def _find_opponent(given: object) -> Opponent:
     """Return one opponent; raises InputError."""
     if isinstance(given, str | os.PathLike):
         return _of_spec(os.fspath(given))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.addons.rl import decisions
-from arena.addons.rl.decisions import Scorer
+from arena.addons.rl.decisions import Field
 from arena.batch.lockstep import Bits, History, Lockstep, random_deals
 from arena.batch.positions import Indices
 from arena.batch.replay import DRAW
-from arena.batch.rollouts import Policy, Pool
+from arena.batch.rollouts import Pool
 from arena.errors import InputError
 from arena.threads import one_thread
-from engine import TAKE, Bot, Rules
+from engine import TAKE, Rules
 from engine.encoding import ACTIONS
 from engine.errors import show
 
@@ -35,10 +33,6 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Step: TypeAlias = tuple[Bits, Numbers, Flags, Flags, dict[str, Any]]
 Seeds: TypeAlias = "int | Sequence[int | None] | None"
-
-Many: TypeAlias = "str | os.PathLike[str] | Bot | Policy"
-Field: TypeAlias = "Many | Sequence[Many] | Mapping[Many, float]"
-"""Opponents in many games at once; a function gets all games."""
 
 _NONE = "none"
 NOBODY = -1
@@ -144,7 +138,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         """
         if self._pool is None:
             raise InputError("meet: these games were made without an opponent")
-        self._pool.change(*find_field(opponent, self.rules), ~self._ended)
+        self._pool.change(*decisions.find_field(opponent, self.rules), ~self._ended)
 
     @one_thread()
     def reset(
@@ -382,31 +376,3 @@ def _read_mode(mode: AutoresetMode | str) -> AutoresetMode:
             return known
     names = ", ".join(known.name for known in AutoresetMode)
     raise InputError(f"autoreset_mode: {show(mode)} is not one of: {names}")
-
-
-def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np.float64]]:
-    """Return the opponents of many games, and their weights.
-
-    They are given as to `find_opponents`, or by a mapping with the weight of each one. Each needs a
-    method `scores`, which gets a Lockstep and returns scores (game, action); a function is itself
-    such a method. The legal action of the highest score is played, the first if several tie. Raises
-    InputError as `find_opponents` does.
-
-    >>> scorers, weights = find_field({"greedy": 3, "timing": 1}, Rules())
-    >>> [scorer.name for scorer in scorers], weights.tolist()
-    (['greedy', 'timing'], [3.0, 1.0])
-    """
-    several = given if isinstance(given, list | tuple | Mapping) else [given]
-    if not several:
-        raise InputError("opponent: none is given")
-    weights = _read_weights(given) if isinstance(given, Mapping) else np.ones(len(several))
-    return [Scorer(decisions.find_opponent(one), rules) for one in several], weights
-
-
-def _read_weights(given: Mapping[Any, Any]) -> npt.NDArray[np.float64]:
-    """Return the weights of opponents; raises InputError."""
-    for one, weight in given.items():
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not (is_number and 0 < weight < inf):
-            raise InputError(f"opponent {show(one)}: its weight {show(weight)} is not above 0")
-    return np.array([*given.values()], np.float64)

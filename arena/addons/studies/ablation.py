@@ -60,7 +60,8 @@ COUNTED: Final = 2 * MISSING + 2
 class Measure(NamedTuple):
     """One weighted sum of counts over another one, which is `scale` in a pair that counts in full.
 
-    `noun` is what rises or falls. A share is between 0 and 1. Forfeited games count in neither sum.
+    `noun` is what rises or falls, by `unit`; without a unit it is a share, between 0 and 1.
+    Forfeited games count in neither sum.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Measure(NamedTuple):
     counted: Ints
     weight: Ints
     scale: int
-    is_share: bool = True
+    unit: str = ""
 
     def sums(self, counts: Ints) -> Ints:
         """Return count and weight of every pair (pairings x pairs x 2)."""
@@ -78,32 +79,22 @@ class Measure(NamedTuple):
     @property
     def whole(self) -> int | None:
         """The weight of a pair that counts in full, None where this is not a share."""
-        return self.scale if self.is_share else None
+        return None if self.unit else self.scale
 
     @property
     def digits(self) -> int:
         """To how many digits an estimate is rounded."""
-        return 4 if self.is_share else 3
+        return 3 if self.unit else 4
 
     @property
     def places(self) -> int:
-        """The decimals of a change."""
-        return 1 if self.is_share else 2
+        """The decimals of a change as it is shown."""
+        return 2 if self.unit else 1
 
-    @property
-    def unit(self) -> str:
-        """The unit of a change."""
-        return (
-            "percentage points" if self.is_share else "plies" if self.name == "plies" else "points"
-        )
-
-    def shown(self, estimate: Estimate) -> Estimate:
-        """Return an estimate as it is shown: a share in per cent."""
-        return estimate.scaled(100 if self.is_share else 1, self.digits)
-
-    def widened(self, change: Estimate, ends: int) -> Estimate:
-        """Return a shown change as one of this many; that of a share is from -100 to 100."""
-        wide, most = change.widened(ends), 100.0 if self.is_share else math.inf
+    def shown(self, change: Estimate, ends: int) -> Estimate:
+        """Return a change as one of so many: that of a share in per cent, from -100 to 100."""
+        times, most = (1, math.inf) if self.unit else (100, 100.0)
+        wide = change.scaled(times, self.digits).widened(ends)
         return wide._replace(low=max(wide.low, -most), high=min(wide.high, most))
 
 
@@ -123,8 +114,8 @@ MEASURES: Final = (
     Measure("draws", "drawn, %", "the share of draws", _ended("draw"), _GAMES, 2),
     Measure("tiebreaks", "won by tie-break, %", "their share", _ended("tiebreak"), _GAMES, 2),
     Measure("seat_0", "score of seat 0, %", "the score of seat 0", _SEAT_0, 2 * _GAMES, 4),
-    Measure("margin", _LEAD, "the winner's lead", _LEADS, _SCORED, 2, is_share=False),
-    Measure("plies", "length in plies", "a game's length", _LENGTHS, _GAMES, 2, is_share=False),
+    Measure("margin", _LEAD, "the winner's lead", _LEADS, _SCORED, 2, "points"),
+    Measure("plies", "length in plies", "a game's length", _LENGTHS, _GAMES, 2, "plies"),
 )
 """City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
 lead in the games that were scored, and the length."""
@@ -203,7 +194,7 @@ class Effect(NamedTuple):
         """What rises or falls by how much."""
         value, measure = self.change.value, self.measure
         moves = f"{'falls' if value < 0 else 'rises'} by {abs(value):.{measure.places}f}"
-        return f"{measure.noun} {moves} {measure.unit}"
+        return f"{measure.noun} {moves} {measure.unit or 'percentage points'}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,13 +208,13 @@ class Ablation:
     def effects(self) -> list[Effect]:
         """The changes with an interval, which allows for the choice from all of them."""
         known = [
-            (measure, place, measure.shown(one.changes[number]))
+            Effect(measure, place, change)
             for place, one in enumerate(self.variants)
-            for number, measure in enumerate(MEASURES)
-            if None not in one.changes[number].cells
+            for measure, change in zip(MEASURES, one.changes, strict=True)
+            if None not in change.cells
         ]
         ends = 2 * len(known) + 1
-        return [Effect(measure, place, measure.widened(one, ends)) for measure, place, one in known]
+        return [one._replace(change=one.measure.shown(one.change, ends)) for one in known]
 
     @property
     def clearest(self) -> Effect | None:
@@ -258,18 +249,17 @@ class Ablation:
             if rules.cities_needed > rules.copies[CITY]:
                 yield f"{name}: nobody can win by City, the deck has fewer cities"
 
-    def seen(self) -> Iterator[tuple[int, Measure]]:
-        """Yield the measures with their numbers, without those that are 0 under all rules."""
-        for number, measure in enumerate(MEASURES):
-            if any(one.values[number].value for one in self.variants):
-                yield number, measure
-
     def lines(self) -> Iterator[str]:
-        """Yield the table as lines of 80 columns: for each measure a line for each variant."""
+        """Yield the table as lines of 80 columns: for each measure a line for each variant.
+
+        A measure that is 0 under all rules is left out.
+        """
         short = short_names((one.variant.name for one in self.variants), _NAME_WIDTH - 2)
         yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
-        for number, measure in self.seen():
-            form = ".1%" if measure.is_share else ".2f"
+        for number, measure in enumerate(MEASURES):
+            if not any(one.values[number].value for one in self.variants):
+                continue
+            form = ".2f" if measure.unit else ".1%"
             yield measure.title
             for one in self.variants:
                 name = short.of(one.variant.name)

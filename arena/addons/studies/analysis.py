@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.executors.local import open_executor
 from arena.replays.finished_game import Game
 from arena.replays.mistakes import describe_decision
@@ -28,7 +28,7 @@ from arena.tournament.config_keys import Venue
 from arena.tournament.judged import PARTS, Judged
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError, Record
+from engine import STANDARD, EngineError
 
 _CANDIDATES = 2  # candidates for each of the worst decisions
 
@@ -50,13 +50,16 @@ def analyse_run(
     games are kept in the run's store at once. Raises InputError if nothing can be judged, and
     Interrupted at Ctrl-C.
     """
-    _check_numbers(asked, games)
+    most = keys.MOST_ANALYSED
+    judge_games.check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
+    judge_games.check_numbers(asked.worlds, asked.seed)
     judge_games.check_rules(tournament.rules)
-    found = [*_read(tournament, store, games, choice)]
+    found = [*_read(tournament, store, games, choice or Choice())]
+    if not found:
+        raise InputError("no game has been played to its end")
     if folder:
         check_names(folder, STORE)
-    bots = choice.bots if choice else ()
-    pupil = bots[0] if len(bots) == 1 else None
+    pupil = choice.bots[0] if choice and len(choice.bots) == 1 else None
     kept = folder and folder / NAME
     analysis = _analyse(tournament, found, kept, venue, asked, pupil, progress=progress)
     if folder and choice is None:
@@ -74,8 +77,6 @@ def _analyse(
     *,
     progress: bool,
 ) -> Analysis:
-    if not games:
-        raise InputError("no game has been played to its end")
     recorded = [judge_games.record_of(*one) for one in games]
     played = [PlayedGame(one.name, one.pair, game.seats, game.winner) for one, game in games]
 
@@ -110,43 +111,30 @@ def _analyse(
 
 
 def _read(
-    tournament: Tournament, store: Store, games: int, choice: Choice | None
+    tournament: Tournament, store: Store, games: int, choice: Choice
 ) -> Iterator[tuple[Fixture, Game]]:
-    """Yield the chosen games of a run that were played to their end."""
-    for fixture, game in _choose(tournament, store, games, choice):
+    """Yield the chosen games of a run that were played to their end; raises InputError."""
+    chosen = chosen_games(tournament, store, choice)
+    if choice.pair is None:
+        chosen = _choose(tournament, store, games, choice.bots)
+    for fixture, game in chosen:
         if game.fault is None:
-            _check_record(game.record, fixture.name)
+            with naming(f"game {fixture.name}: its record cannot be played", EngineError):
+                is_over = game.record.replay().over
+            if not is_over:
+                raise InputError(f"game {fixture.name}: its record has no end")
             yield fixture, game
 
 
 def _choose(
-    tournament: Tournament, store: Store, games: int, choice: Choice | None
+    tournament: Tournament, store: Store, games: int, bots: Sequence[str]
 ) -> Iterator[tuple[Fixture, Game]]:
-    if choice and choice.pair is not None:
-        yield from chosen_games(tournament, store, choice)
-        return
-    bots = {*choice.bots} if choice else set()
+    """Yield the first pairs of each pairing of some bots, so many games at most."""
     pairs = count_pairs(store.count(), len(tournament.pairings))
-    wanted = [bots <= {*pairing} for pairing in tournament.pairings]
+    wanted = [{*bots} <= {*pairing} for pairing in tournament.pairings]
     quota = share_out(pairs * np.array(wanted), games // 2).tolist()
     for pairing, most in zip(tournament.pairings, quota, strict=True):
         of_pairing = chosen_games(tournament, store, Choice((pairing.bot, pairing.opponent)))
         by_pair = groupby(of_pairing, key=lambda one: one[0].pair)
         for _, of_pair in islice(by_pair, most):
             yield from of_pair
-
-
-def _check_record(record: Record, name: str) -> None:
-    """Raise InputError for an invalid record, or one without an end."""
-    try:
-        if not record.replay().over:
-            raise InputError(f"game {name}: its record cannot be played: it has no end")
-    except EngineError as error:
-        raise InputError(f"game {name}: its record cannot be played: {error}") from None
-
-
-def _check_numbers(asked: Asked, games: int) -> None:
-    """Raise InputError for numbers outside their bounds."""
-    most = keys.MOST_ANALYSED
-    judge_games.check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
-    judge_games.check_numbers(asked.worlds, asked.seed)

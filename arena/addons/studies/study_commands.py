@@ -33,28 +33,15 @@ _WORST: Final = (
 )
 
 
-class _RuleOption(click.Option):
-    """An option whose help ends with the published rules, which are loaded only for the help."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        from arena.tournament.rule_changes import list_published
-
-        rules = ", ".join(f"{name}={value}" for name, value in list_published().items())
-        found = super().get_help_record(ctx)
-        return found and (found[0], f"{found[1]}  [published: {rules}]")
-
-
 @click.command(cls=cli.Command)
 @click.argument("config", type=cli.PATH)
 @click.option(
     "--rule",
     "variants",
-    cls=_RuleOption,
     multiple=True,
     required=True,
     metavar="NAME=VALUE,...",
-    help="A rule and the values to try; repeatable.",
+    help="A rule and the values to try (see `arena docs rules`); repeatable.",
 )
 @cli.key_option("pairs", "the config's")
 @cli.MORE_BOTS
@@ -129,7 +116,7 @@ def tune(
     Example:
       arena tune greedy --param patience=0..20 --against majority --budget 400
     """
-    from arena.addons.studies.tuning import make_tuning, prepare_tuning, search_parameters
+    from arena.addons.studies.tuning import make_tuning, search_parameters
     from arena.tournament.config import Config, make_tournament
 
     how, against = starting.make_playing(options), options["against"]
@@ -138,7 +125,6 @@ def tune(
     settings = cli.with_options(Config([], 1, name="tune"), options)
     base = make_tournament(settings, (bot,), against, options["lane"])
     tuning = make_tuning(base, parameters, budget, proof)
-    prepare_tuning(tuning)
     out = how.out or Path("results") / tuning.folder_name
     with starting.stoppable(out):
         tuned = search_parameters(tuning, out, how)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
@@ -144,9 +144,10 @@ def count_starters(parameters: Sequence[Parameter], deals: int) -> int:
 
 
 def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None) -> TuningPlan:
-    """Return the tuning of the first bot of a gauntlet; raises InputError.
+    """Return the tuning of the first bot of a gauntlet.
 
-    Without `proof`, the comparison may have as many pairs as the search.
+    Without `proof`, the comparison may have as many pairs as the search. Raises InputError, also if
+    a bot does not load, or does not take the parameters.
     """
     tuning = TuningPlan(base, read_parameters(ranges), budget, budget if proof is None else proof)
     least = 3 * _LEAST_DEALS * base.panel
@@ -154,14 +155,11 @@ def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None
         raise InputError(f"budget: {counted(budget, 'pair')}, and it takes {least:,} at least")
     if tuning.proof < base.panel:
         raise InputError(f"proof: at least a pair for each of {counted(base.panel, 'opponent')}")
+    prepare(tuning.search(tuning.begin()), strict=True)
     return tuning
 
 
-def prepare_tuning(tuning: TuningPlan) -> None:
-    """Raise InputError if a bot does not load, or does not take the parameters."""
-    prepare(tuning.search(tuning.begin()), strict=True)
-
-
+@dataclass(frozen=True, repr=False)
 class Tuning:
     """What a search of parameters has found, and what the comparison on fresh deals says of it.
 
@@ -170,18 +168,16 @@ class Tuning:
     >>> found = arena.tune(hasty, ranges, against="majority", budget=150, progress=False)
     >>> found.best["patience"] > 5, found.is_better
     (True, True)
+
+    `tried` are the candidates, the best first, `proof` is the comparison; games were `played`, and
+    `kept` from before.
     """
 
-    def __init__(
-        self,
-        plan: TuningPlan,
-        tried: Sequence[Candidate],
-        proof: Comparison,
-        games: tuple[int, int],
-    ) -> None:
-        """Take the candidates, the best first, the comparison, and the games played and kept."""
-        self.plan, self.tried, self.proof = plan, tried, proof
-        self.played, self.kept = games
+    plan: TuningPlan
+    tried: Sequence[Candidate]
+    proof: Comparison
+    played: int
+    kept: int
 
     @property
     def best(self) -> dict[str, Any]:
@@ -277,7 +273,7 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:
     table = CANDIDATES.make([one.cells for one in candidates])
     replace_table(path / CANDIDATES.file, table)
     found = Comparison(proof.comparison, open_run(proven))
-    return Tuning(tuning, candidates, found, (played + proof.played, kept + proof.kept))
+    return Tuning(tuning, candidates, found, played + proof.played, kept + proof.kept)
 
 
 def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate]) -> None:
@@ -342,16 +338,6 @@ def tune(
     how = request.make_playing(None, fresh=fresh, progress=progress)
     base, how = request.request([bot], None, given, {"name": "tune", "pairs": 1}, how)
     tuning = make_tuning(base, params, budget, proof)
-    prepare_tuning(tuning)
-    with _open_folder(out) as path:
-        return search_parameters(tuning, path, how)
-
-
-@contextmanager
-def _open_folder(out: Location | None) -> Iterator[Path]:
-    """Yield the folder of a search, which without `out` is deleted at the end."""
-    if out is not None:
-        yield request.folder_path(out, "out")
-        return
     with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder, "tune")
+        path = Path(folder, "tune") if out is None else request.folder_path(out, "out")
+        return search_parameters(tuning, path, how)

@@ -18,7 +18,6 @@ from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.web import POLICY
 from arena.reports.http_server import REPORT_POLICY
-from bench.studies.handing_in import HandedIn, hand_in
 from tests.addons.league.small import (
     BOT,
     BOUNDARY,
@@ -287,18 +286,6 @@ def test_a_league_behind_a_proxy_with_tls(league: League, client: Client) -> Non
         assert len(found) > 2
         assert not [one for one in found if one.startswith(("/", "http"))]
     assert enter(client, token, **proxy | {"Origin": "http://uni.example"})[0].status == 403
-
-
-def check_counts(found: HandedIn) -> None:
-    """Check that nothing was lost or taken twice, while rounds were played."""
-    assert (found.lost, found.twice) == (0, 0)
-    assert found.rounds > 0
-
-
-@pytest.mark.study
-def test_a_few_kills_lose_nothing() -> None:
-    """Of the command, while a few owners hand in and rounds are played."""
-    check_counts(hand_in(8, 4, 6.0, kills=4))
 
 
 class Killed(BaseException):

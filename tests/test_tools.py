@@ -15,7 +15,6 @@ from itertools import islice
 from math import comb
 from pathlib import Path
 from random import Random
-from statistics import fmean
 from typing import Any
 
 import gymnasium
@@ -26,11 +25,11 @@ from bench import bare, peers, tail
 from bench.__main__ import TABLES, _apart
 from bench.gym import VECTORS, stepping
 from bench.last_round import Ending, endings
-from bench.mutants.__main__ import Traced, choose, copy_repository, report
+from bench.mutants.__main__ import Traced, choose, copy_repository
 from bench.mutants.changes import Mutant, draw, find_mutants
 from bench.saving import make, sections
 from bench.studies.__main__ import STUDIES
-from engine import STANDARD, State, pack_of, play_game, size
+from engine import STANDARD, State, pack_of, size
 from engine.cards import cards_of
 from engine.play import playout
 from engine.scoring import outcome
@@ -153,11 +152,6 @@ def test_the_bots_of_a_framework_are_asked_for_every_decision(
     protocol: Callable[[peers.Wrap], Callable[[], object]],
 ) -> None:
     """A game that is watched has all choices that are not made by chance, each within its time."""
-    assert_asked(protocol)
-
-
-def assert_asked(protocol: Callable[[peers.Wrap], Callable[[], object]]) -> None:
-    """Check that two games are watched, and their bots' time counted."""
     watch = peers.Watch()
     play = protocol(watch.timed)
     play()
@@ -165,18 +159,6 @@ def assert_asked(protocol: Callable[[peers.Wrap], Callable[[], object]]) -> None
     play()
     assert 5 < first < watch.choices
     assert watch.seconds > 0
-
-
-def test_the_decisions_of_our_games_are_those_of_their_records() -> None:
-    """Two bots are watched together."""
-    from bots.uniform import bot
-
-    watch = peers.Watch()
-    play = peers._ours(watch.timed)
-    for _ in range(20):
-        play()
-    games = [play_game(bot, bot, seed=seed) for seed in range(20)]
-    assert watch.choices / 20 == fmean(len(game.record.actions) for game in games)
 
 
 def test_endings_are_worth_the_same_to_every_hand_together_as_the_game() -> None:
@@ -260,15 +242,6 @@ def test_a_mutant_is_tried_by_the_nearest_and_quickest_tests() -> None:
     names = [test.name for test in tests]
     assert [*choose(tests, mutant, 9)] == names[:0:-1]
     assert [*choose(tests, mutant, 3.15)] == names[:2:-1]
-
-
-def test_the_score_is_by_room() -> None:
-    """Below the survivors, each with its place and its change."""
-    rules = Mutant("engine/rules.py", "", 1, 0, 3, "pass")
-    mutants = [rules, rules, rules, Mutant("arena/store/store.py", "", 1, 0, 3, "pass")]
-    lines = [*report(mutants, [True, True, False, True])]
-    assert lines[1] == 'engine/rules.py:1: """ -> pass'
-    assert lines[-3:] == ["| arena/store | 1 | 1 |", "| engine | 2 | 3 |", "| all | 3 | 4 |"]
 
 
 BEGIN = """

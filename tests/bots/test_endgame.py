@@ -16,7 +16,6 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.tables.run_games import read_batches
 from bench.values import ROUNDS, Row, features, to_columns, to_weights
-from bots.apprentice import own_network
 from bots.champion import (
     LEARNED,
     TO_TAKE,
@@ -36,7 +35,7 @@ from engine.seeds import stream
 from engine.state import random_deal
 from engine.view import view
 from engine.worlds import sample
-from tests.positions import choices, pack, walk
+from tests.positions import choices, pack
 from tests.tables.games import play, rows_of, tournament
 from tests.tiers import few
 
@@ -356,46 +355,6 @@ def test_the_chances_of_many_games_are_those_of_their_views() -> None:
                 assert found[ply, number] == pytest.approx(bot.chance(seen), abs=1e-9)
                 takers.add(seen.taken)
     assert {(False, False), (True, False), (False, True)} <= takers
-
-
-def first_views(rules: Rules = STANDARD) -> list[View]:
-    """Return what the seat to act sees in a random game's first round."""
-    first = (one for one in walk(Random(3), rules) if one.round == 1 and not one.over)
-    return [view(state, state.to_act) for state in first]
-
-
-def test_iterations_grow_within_a_round() -> None:
-    """The first search makes `iterations`, later ones never fewer, at most 3 times as many."""
-    bot, made = champion(iterations=20), []
-    for seen in first_views():
-        tree = bot.search(seen)
-        made.append(sum(child.visits for child in tree.children.values()))
-    assert made[0] == 20
-    assert made == sorted(made)
-    assert max(made) == made[-1] == 60
-    assert len(set(made)) > 4
-
-
-def with_prior(prior: float, rules: Rules = STANDARD) -> Champion:
-    return Champion(setup(0, 0, rules), 40, positions=0, prior=prior)
-
-
-def test_a_prior_counts_beside_the_share_of_the_visits() -> None:
-    """What is preferred is what has the highest sum; without a prior the visits alone count."""
-    network, differed = own_network(), 0
-    for seen in first_views():
-        if len(seen.legal) == 1:  # needs no search
-            continue
-        plain, bot = with_prior(0.0), with_prior(0.1)
-        visited, chosen = plain.choose(seen), bot.choose(seen)
-        visits = {action: child.visits for action, child in bot.tree.children.items()}
-        assert visits == {action: child.visits for action, child in plain.tree.children.items()}
-        assert visits[visited] == max(visits.values())
-        whole, policy = sum(visits.values()), network.policy(seen)
-        sums = {action: visits[action] / whole + 0.1 * policy[action] for action in visits}
-        assert sums[chosen] == max(sums.values())
-        differed += chosen != visited
-    assert differed
 
 
 def test_settled_piles_are_those_of_the_end() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from arena.batch.lockstep import Lockstep, random_deals
 from bots import apprentice, endgame, journeyman
-from bots.apprentice import UNIT, WEIGHT, Apprentice, Network, read
+from bots.apprentice import UNIT, WEIGHT, Network, read
 from engine import STANDARD, Action, Rules, Setup, State, View, counts, hands, size
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
 from engine.play import setup
@@ -76,16 +76,6 @@ def test_scores_are_exact_whole_numbers_and_the_policy_their_softmax() -> None:
             assert log(policy[action] / policy[first]) == pytest.approx(gap)
 
 
-def test_the_best_legal_action_is_played() -> None:
-    """The highest score among the legal ones, whatever the others have."""
-    network = mock.Mock()
-    for seen in views(30):
-        for best in seen.legal:
-            network.scores.return_value = [9.0 * (n not in seen.legal) for n in range(ACTIONS)]
-            network.scores.return_value[best] = 1.0
-            assert Apprentice(network).choose(seen) == best
-
-
 @pytest.mark.parametrize(
     ("made", "version", "message"),
     [
@@ -127,33 +117,6 @@ def exact_values() -> list[dict[int, float]]:
     """Return the values that `endgame` finds in the late views, where there is a choice."""
     exact = endgame.Exact(STANDARD, size(STANDARD.pack), 10**9)
     return [exact.values.copy() if exact.best(seen) else {} for seen in late()]
-
-
-def test_before_the_last_round_it_plays_by_its_own_network() -> None:
-    """At every decision; some are not those of apprentice."""
-    own, plain = journeyman.bot(setup(1, 0)), apprentice.bot(setup(1, 0))
-    network = Apprentice(journeyman.own_network())
-    seen = [one for one in views(100) if one.round < STANDARD.rounds]
-    assert len(seen) > 50
-    played = [own.choose(one) for one in seen]
-    assert played == [network.choose(one) for one in seen]
-    assert played != [plain.choose(one) for one in seen]
-
-
-@pytest.mark.slow
-def test_in_it_the_best_action_is_played_and_of_equal_ones_that_of_the_network() -> None:
-    """The best ones are those of `endgame`; some choices are not the network's."""
-    own, network = journeyman.bot(setup(1, 0)), journeyman.own_network()
-    tied = differ = 0
-    for seen, values in zip(late(), exact_values(), strict=True):
-        top = max(values.values(), default=0)
-        best = [action for action in seen.legal if not values or values[action] == top]
-        scores = network.scores(seen)
-        assert own.choose(seen) == max(best, key=scores.__getitem__)
-        tied += 1 < len(best) < len(seen.legal)
-        differ += own.choose(seen) != max(seen.legal, key=scores.__getitem__)
-    assert tied
-    assert differ
 
 
 @pytest.mark.slow

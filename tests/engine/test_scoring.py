@@ -24,21 +24,6 @@ from tests.referee import Table
 from tests.tiers import few
 
 
-def test_the_numbers_of_a_score_are_those_of_the_rules() -> None:
-    """Majorities, cities that win, and ties of large totals."""
-    rules = Rules(majority_values=(1, 2, 3, 4))
-    first, second = breakdown(packs("55667788", "5678"), rules)
-    assert first.majorities == (1, 2, 3, 4)
-    assert second.majorities == (0, 0, 0, 0)
-    rules = Rules(cities_needed=2)
-    assert outcome(packs("8", "CC"), rules)[:2] == (1, "city")
-    assert outcome(packs("CCC", "88"), rules)[:2] == (0, "city")
-    assert outcome(packs("8", "CC"))[:2] == (0, "points")
-    rules = Rules(majority_values=(1000, 1000, 0, 0))
-    assert outcome(packs("5", "6"), rules) == (1, "tiebreak", (1000, 1000))
-    assert outcome(packs("6", "5"), rules) == (0, "tiebreak", (1000, 1000))
-
-
 def assert_same_position(state: State, table: Table) -> None:
     """Compare every visible and hidden part of the two positions."""
     assert to_text(bytes(state.legal())) == "".join(table.legal())

@@ -323,7 +323,7 @@ class Observer:
             parts.append(f"round {seen.round}, row {_text(seen.row)}")
             parts.append(f"piles {' | '.join(map(_pack, seen.piles))}")
             parts.append(f"taken {' | '.join('ny'[taken] for taken in seen.taken)}")
-        if self.recall:
+        if self.public and self.recall:
             parts.append(f"opening {_text(seen.opening)}, actions {_text(seen.history)}")
         return ", ".join(parts)
 

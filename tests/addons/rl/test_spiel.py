@@ -20,7 +20,7 @@ from engine.state import State, random_deal
 from engine.view import View, view
 from engine.worlds import sample
 from tests.addons.rl.ground_truth import VARIANTS
-from tests.addons.rl.spiel_playthroughs import FOLDER, GAMES, playthrough
+from tests.positions import at, dealt
 
 pyspiel = pytest.importorskip(
     "pyspiel", reason="OpenSpiel is not installed: pip install open_spiel"
@@ -61,11 +61,28 @@ def test_openspiels_own_test_of_random_games(rules: Rules) -> None:
     pyspiel.random_sim_test(spiel.load_game(rules), num_sims=2, serialize=True, verbose=False)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GAMES)
-def test_a_playthrough_is_as_it_was(name: str) -> None:
-    """`python -m tests.addons.rl.spiel_playthroughs` writes them again after a wanted change."""
-    assert playthrough(name) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+def test_a_state_is_told_as_text_and_a_seat_is_told_what_it_knows() -> None:
+    """The whole, and each kind of observation: public or not, private or not, with the history."""
+    state = spiel.follow(spiel.load_game(), at(dealt("55667", "78822", "88"), "57T"))
+    whole = "round 1, hands 5667 | 8822, row -, piles 5788 | -, opening 88, actions 57T"
+    assert str(state) == whole
+    public = "round 1, row -, piles 5788 | -, taken y | n"
+    private = "seat 1, hand 8822"
+    for kind, text in (
+        ((True, False, False), public),
+        ((False, False, True), private),
+        ((True, False, True), f"{private}, {public}"),
+        ((True, True, False), f"{public}, opening 88, actions 57T"),
+        ((False, True, False), ""),
+        ((True, True, True), "1 8822 88 57T"),
+    ):
+        is_public, recall, is_private = kind
+        seats = pyspiel.PrivateInfoType
+        hidden = seats.SINGLE_PLAYER if is_private else seats.NONE
+        asked = pyspiel.IIGObservationType(is_public, recall, hidden)
+        observer = state.get_game().make_py_observer(asked)
+        assert observer.string_from(state, 1) == text
+        assert (observer.tensor is None) == (not (is_public and is_private))
 
 
 def test_a_game_is_that_of_the_engine(rules: Rules) -> None:

@@ -186,7 +186,7 @@ def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_o
     with pytest.raises(ArenaError, match=r"every setting fails: candidate-.*arena show "):
         play(tmp_path / "out", what)
     with pytest.raises(ArenaError, match=r"an opponent, fails: .*; see `arena show"):
-        play(tmp_path / "two", tuning(WEAK, PATIENCE, str(FOLDER / "answers.py")))
+        play(tmp_path / "two", tuning(WEAK, PATIENCE, f"{STRANGER}(mode='late')"))
 
 
 def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
 from arena.executors.local import Executor
-from arena.executors.log import NORMAL
 from arena.lanes.faults import Forfeit
 from arena.lanes.scratch import scratch_folder
 from arena.runs.progress_bar import Progress, show_progress
@@ -144,8 +143,8 @@ def play_to_learn(
     folder: Path,
     executor: Executor,
     pairs: int,
-    seed: int = 0,
-    shown: int = NORMAL,
+    seed: int,
+    shown: int,
 ) -> None:
     """Play so many pairs into a folder, but for games that are there.
 
@@ -157,7 +156,7 @@ def play_to_learn(
     play_games(tournament, executor, RunFolder(folder), shown)
 
 
-def learn_clone(folder: Path, pairs: int, seed: int = 0) -> Clone:
+def learn_clone(folder: Path, pairs: int, seed: int) -> Clone:
     """Return a clone of the second bot of a run, learned from its first pairs.
 
     Raises InputError if that bot has forfeited a game.

@@ -251,16 +251,16 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:
     Raises what `run` raises, InputError for a folder of something else, and ArenaError if all
     settings or an opponent fail; Interrupted counts all games of the folder.
     """
-    proven = path / PROOF
+    folder, proven = RunFolder(path), path / PROOF
     if how.fresh:
-        RunFolder(path).clear()
+        folder.clear()
         RunFolder(proven).clear()
         (path / CANDIDATES.file).unlink(missing_ok=True)
     candidates = tuning.begin()
     search = tuning.search(candidates)
     try:
         with open_executor(how.venue) as executor:
-            played, kept = play_games(search, executor, RunFolder(path), how.shown)
+            played, kept = play_games(search, executor, folder, how.shown)
             _count(search, path, candidates)
             candidates.sort(key=lambda one: (bool(one.fault), -one.games, -one.score))
             best = tuning.comparison(candidates[0].setting)

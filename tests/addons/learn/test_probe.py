@@ -10,12 +10,16 @@ from typing import Any
 import pytest
 
 import arena
-from arena.addons.learn import opponents
-from arena.addons.learn.opponents import learn_clone, play_to_learn
+from arena.addons.learn import opponents, probe_bot
+from arena.addons.learn.opponents import learn_clone, play_to_learn, respond_to_clone
 from arena.addons.rl import exact
 from arena.batch import learner
-from arena.batch.learner import Choices
-from arena.entries.resolve import resolve
+from arena.batch.learner import Choices, Clone
+from arena.entries.resolve import BOTS, resolve
+from arena.executors.log import QUIET
+from arena.runs.run import Interrupted
+from bots.responder import Responder
+from engine.play import setup
 from tests.conftest import Arena
 from tests.kit import HERE, refused
 from tests.rogues import first
@@ -27,11 +31,55 @@ def test_a_clone_learns_from_the_bot_and_not_from_its_teacher(
     """In both seats: the choices of a bot that plays its first legal action are such actions."""
     seen: list[Choices] = []
     monkeypatch.setattr(learner, "imitate", lambda _, choices, __: seen.append(choices))
-    play_to_learn(first("bot", "inproc"), tmp_path / "games", HERE, 1, shown=False)
-    learn_clone(tmp_path / "games", 1)
+    play_to_learn(first("bot", "inproc"), tmp_path / "games", HERE, 1, 0, QUIET)
+    learn_clone(tmp_path / "games", 1, 0)
     (choices,) = seen
     assert {*choices.games.tolist()} == {0, 1}
     assert (choices.actions == choices.masks.argmax(axis=1)).all()
+
+
+def test_a_response_to_a_clone_trusts_it_as_far_as_it_is_alike(tmp_path: Path) -> None:
+    """Its file is a zip with the clone, which plays; the blind one learns nothing from moves."""
+    content = (BOTS / "apprentice.npz").read_bytes()
+    for alike, doubt in ((0.31, 0.69), (1.0, 0.02), (0.0, 0.9)):
+        clone = Clone(content, alike, 0.2)
+        for blind in (False, True):
+            path = tmp_path / "response.zip"
+            path.write_bytes(respond_to_clone(resolve("uniform"), clone, blind=blind))
+            bot = resolve(str(path), lane="inproc").create(setup(1, 0))
+            assert isinstance(bot, Responder)
+            assert (bot.doubt, bot.blind) == (doubt, blind)
+
+
+def test_a_probe_counts_all_games_and_what_it_takes_in_each_round(tmp_path: Path) -> None:
+    """The gains of the rounds add up to the score; the opponent plays where the bot does."""
+    file = tmp_path / "best.py"
+    found = arena.probe("greedy", pairs=2, seed=5, out=file, workers=1, progress=False)
+    assert sum(one.value for one in found.rounds) == pytest.approx(found.score - 0.5, abs=1e-5)
+    assert (len(found.rounds), found.blind, found.clone) == (4, None, None)
+    assert found.low < found.score <= found.high
+    match = probe_bot._meet(resolve("greedy"), file, 1, 0)
+    assert [entry.lane for entry in match.entries] == ["inproc", "inproc"]
+
+
+def test_a_probe_that_is_stopped_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The opponent once it is written, and the games of a clone before."""
+
+    def stopped(*_: object) -> None:
+        raise Interrupted(1, 2)
+
+    monkeypatch.setattr(probe_bot, "_measure", stopped)
+    file = tmp_path / "best.py"
+    with pytest.raises(Interrupted) as caught:
+        arena.probe("greedy", out=file, progress=False)
+    assert caught.value.__notes__ == [f"the opponent is kept in {file}"]
+    monkeypatch.setattr(probe_bot, "find_opponent", stopped)
+    for learn, kept in ((None, "nothing is kept"), (9, "what was played is kept in results/")):
+        with pytest.raises(Interrupted) as caught:
+            arena.probe("greedy", learn=learn, progress=False)
+        assert caught.value.__notes__[0].startswith(kept)
 
 
 STRANGER = '''"""Plays its first legal action, and scores actions so."""

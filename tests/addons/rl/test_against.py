@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -148,9 +149,10 @@ def test_they_are_so_under_other_rules(rules: Rules, skips: bool) -> None:
     assert check("greedy", 300, rules, skips)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("skips", [False, True])
-@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
+
+
+@pytest.mark.parametrize(("mode", "skips"), few(product(MODES, (False, True)), unpack=True))
 def test_a_game_may_end_before_the_learner_acts(mode: str, skips: bool) -> None:
     """Then any action ends it, as in the environment of one game."""
     rules = Rules(cities_needed=1, hand_size=2, rounds=10, take_size=2)

@@ -272,6 +272,16 @@ def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> 
     assert [variant.games for variant in again.variants] == [24] * 4
 
 
+def test_a_fresh_ablation_plays_all_again(tmp_path: Path) -> None:
+    """Else nothing is played twice."""
+    what, variants = tournament("uniform", "greedy", pairs=1), make_variants(STANDARD, OPTIONS[:1])
+    ablate(what, variants, tmp_path, playing())
+    ablate(what, variants, tmp_path, playing(Stops(0)))
+    with pytest.raises(Interrupted) as caught:
+        ablate(what, variants, tmp_path, replace(playing(Stops(0)), fresh=True))
+    assert (caught.value.kept, caught.value.games) == (0, 4)
+
+
 @pytest.mark.slow
 def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
     """The file is written, and says how many there were."""

@@ -118,6 +118,29 @@ def test_text_json_and_csv_have_the_same_numbers(arena: Arena, folder: Path) -> 
     assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 2
 
 
+@pytest.mark.usefixtures("folder")
+def test_the_table_has_the_losses_against_one_opponent(arena: Arena) -> None:
+    """The smallest first, with the parts; against another one on request."""
+    words = ("analyse", "run", *QUICK, "--games", "4")
+    for opponent, bots in (("greedy", {"uniform", "timing"}), ("timing", {"greedy"})):
+        asked = (*words, "--opponent", opponent)
+        document = json.loads(arena(*asked, "--json").stdout)
+        rows = [row for row in document["losses"] if row["opponent"] == opponent]
+        each = {row["bot"]: row["loss"] for row in rows if row["part"] == "all"}
+        assert each.keys() == bots
+        title, _, *lines = arena(*asked, "-q").stdout.splitlines()
+        assert title.startswith(f"points of 100 given away against {opponent} (4 worlds)")
+        cells = [line.split() for line in lines]
+        assert [row[0] for row in cells] == sorted(each, key=lambda bot: each[bot])
+        assert [float(row[1]) for row in cells] == [
+            pytest.approx(100 * each[row[0]], abs=0.005) for row in cells
+        ]
+        takes = {row["bot"]: row["loss"] for row in rows if row["part"] == "take"}
+        assert [float(row[-2]) for row in cells] == [
+            pytest.approx(100 * takes[row[0]], abs=0.05) for row in cells
+        ]
+
+
 @pytest.mark.slow
 def test_a_listed_mistake_is_one_by_two_judges(arena: Arena, folder: Path) -> None:
     """With the numbers of the second one, and in words; where they disagree, that is said."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import arena as arena_here
 from arena.addons.studies.tuning import (
     CANDIDATES,
     PROOF,
@@ -187,6 +188,18 @@ def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_o
         play(tmp_path / "out", what)
     with pytest.raises(ArenaError, match=r"an opponent, fails: .*; see `arena show"):
         play(tmp_path / "two", tuning(WEAK, PATIENCE, f"{STRANGER}(mode='late')"))
+
+
+def test_the_same_call_goes_on_and_a_fresh_one_plays_all_again(tmp_path: Path) -> None:
+    """All games, those of the comparison, too."""
+    keys = {"against": "uniform", "budget": 12, "proof": 2, "out": tmp_path / "out"}
+    made = [
+        arena_here.tune("greedy", {"patience": [3, 9]}, progress=False, **keys, **more)
+        for more in ({}, {}, {"fresh": True})
+    ]
+    played = made[0].played
+    assert played > 24
+    assert [(one.played, one.kept) for one in made] == [(played, 0), (0, played), (played, 0)]
 
 
 def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:

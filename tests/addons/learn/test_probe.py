@@ -71,10 +71,10 @@ def test_a_probe_that_is_stopped_says_what_is_kept(
         raise Interrupted(1, 2)
 
     monkeypatch.setattr(probe_bot, "_measure", stopped)
-    file = tmp_path / "best.py"
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(Interrupted) as caught:
-        arena.probe("greedy", out=file, progress=False)
-    assert caught.value.__notes__ == [f"the opponent is kept in {file}"]
+        arena.probe("greedy(patience=2)", progress=False)
+    assert caught.value.__notes__ == ["the opponent is kept in probe-greedy-patience-2.py"]
     monkeypatch.setattr(probe_bot, "find_opponent", stopped)
     for learn, kept in ((None, "nothing is kept"), (9, "what was played is kept in results/")):
         with pytest.raises(Interrupted) as caught:

@@ -314,12 +314,15 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     assert [row["variant"] for row in document["rows"][::6]] == NAMES
 
 
-@pytest.mark.slow
 def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -> None:
-    """The same games, and cities that are too few."""
+    """The same games, and cities that are too few; a quiet command says nothing."""
     (tmp_path / "cup.yaml").write_text(CUP)
     rules = ("--rule", "tiebreak=supports", "--rule", "cities_needed=4")
-    lines = arena("ablate", "cup.yaml", "--pairs", "1", *rules).stdout.splitlines()
+    words = ("ablate", "cup.yaml", "--pairs", "1", *rules)
+    lines = arena(*words).stdout.splitlines()
+    assert lines[0] == "6 games of cup under each; base: the published rules."
+    assert lines[-1] == "results in results/cup-ablate/"
+    assert arena(*words, "-q").stdout == ""
     notes = [
         "tiebreak=supports: no effect, every game ended as under the base",
         "cities_needed=4: nobody can win by City, the deck has fewer cities",

@@ -135,6 +135,10 @@ def test_the_table_has_the_losses_against_one_opponent(arena: Arena) -> None:
         assert [float(row[1]) for row in cells] == [
             pytest.approx(100 * each[row[0]], abs=0.005) for row in cells
         ]
+        whole = arena(*asked).stdout.splitlines()
+        assert whole[0].startswith(f"{document['games']} games, ")
+        assert {title, *lines} <= {*whole}
+        assert whole[-1] == f"decisions in run/{FILE}"
         takes = {row["bot"]: row["loss"] for row in rows if row["part"] == "take"}
         assert [float(row[-2]) for row in cells] == [
             pytest.approx(100 * takes[row[0]], abs=0.05) for row in cells

@@ -227,19 +227,18 @@ def test_a_folder_of_something_else_stays_as_it_is(out: Path) -> None:
 
 WORDS = (
     *("tune", "greedy(patience=1.0)", "--param", "patience=3,9"),
-    *("--against", "majority", "--budget", "144"),
+    *("--against", "majority", "--budget", "12", "--proof", "40"),
 )
 
 
-@pytest.mark.slow
 def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_path: Path) -> None:
     """The second time nothing is played; every line of the first 80 columns is whole."""
     done = arena(*WORDS)
     assert done.returncode == 0, done.stderr
     best, *_, games, use, folder = done.stdout.splitlines()
-    assert re.fullmatch(r"best of 2 settings, 96 pairs: patience=[39]", best)
+    assert best == "best of 2 settings, 8 pairs: patience=9"
     assert re.fullmatch(r"[\d,]+ games played, 0 kept from before", games)
-    assert re.fullmatch(r"use it: greedy\(patience=[39]\)", use)
+    assert use == "use it: greedy(patience=9)"
     assert folder == "results in results/tune-greedy-patience-1.0/"
     again = arena(*WORDS)
     assert again.stdout.splitlines()[0] == best

@@ -398,6 +398,7 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
         ("--rule set_bonus=0 --out .", ".: holds other files and no ablation"),
         ("--rule set_bonus=0 --out run", "run: holds a run; choose another folder"),
         ("--rule set_bonus=0 --out cup.yaml", "cup.yaml: cannot be read"),
+        ("--rule set_bonus=0 --out other", "other/ablation.csv: a folder in the place of a file"),
         ("--rule set_bonus=0 --bot nobody", "nobody"),
     ],
 )
@@ -408,6 +409,7 @@ def test_what_cannot_be_played_is_one_line(
     (tmp_path / "cup.yaml").write_text(CUP)
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.sqlite").touch()
+    (tmp_path / "other" / FILE).mkdir(parents=True)
     for more in ([], ["--fresh"]):
         assert message in refused(arena("ablate", "cup.yaml", *words.split(), *more))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.yaml", "run"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.yaml", "other", "run"]

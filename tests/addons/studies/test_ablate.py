@@ -283,17 +283,6 @@ def test_a_fresh_ablation_plays_all_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
-    """The file is written, and says how many there were."""
-    (tmp_path / "a.py").write_text("raise OSError\n")
-    (tmp_path / "b.py").write_text("raise OSError\n")
-    bots = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
-    play(tmp_path / "out", tournament(*bots, pairs=1))
-    for row in csv_rows(tmp_path / "out" / FILE):
-        assert (row["forfeits"], row["value"], row["difference"]) == ("2", "", "")
-
-
-@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     arena: Arena, out: Path, tmp_path: Path
 ) -> None:
@@ -364,9 +353,13 @@ def test_a_bot_that_plays_as_another_one_says_whose_its_figures_are() -> None:
     assert find_others(usual) == []
     assert find_others(changed) == ["apprentice plays as timing"]
     base = made({}).variants[0]._replace(others=find_others(changed))
-    assert [*Ablation([base], 2).notes()] == [
-        "base: apprentice plays as timing, whose figures these are"
+    failed = base._replace(forfeits=3, out={"b": "2 faults"}, others=())
+    assert [*Ablation([base, failed], 2).notes()] == [
+        "base: apprentice plays as timing, whose figures these are",
+        "base: 3 forfeits, not counted: see its faults.csv",
+        "base: b was out after 2 faults",
     ]
+    assert {row[4] for row in Ablation([failed], 2).rows()} == {3}
 
 
 def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:

@@ -89,22 +89,15 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     assert (folder / "run" / FILE).read_bytes() == alone
 
 
-@pytest.mark.slow
-def test_text_json_and_csv_have_the_same_numbers(arena: Arena, folder: Path) -> None:
-    """Those of the decisions in the file, with Student's interval of the sums of pairs."""
-    words = (*QUICK, "--games", "12")
-    done = arena("analyse", "run", *words, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
+def test_text_json_and_csv_have_the_losses_against_one_opponent(arena: Arena, folder: Path) -> None:
+    """The smallest first, with the parts and Student's interval of the sums of pairs."""
+    words = ("analyse", "run", *QUICK, "--games", "12")
+    document = json.loads(arena(*words, "--json").stdout)
     read = pd.read_csv(folder / "run" / FILE)
     assert (document["decisions"], document["games"]) == (len(read), 12)
     assert (read["worlds"] == 4).all()
-    (row,) = (
-        row
-        for row in document["losses"]
-        if (row["bot"], row["opponent"], row["part"]) == ("uniform", "greedy", "all")
-    )
-    own = read[read["bot"] == "uniform"]
+    by_part = {(row["bot"], row["part"]): row for row in document["losses"]}
+    row, own = by_part["uniform", "all"], read[read["bot"] == "uniform"]
     assert (row["decisions"], row["games"], row["worlds"]) == (len(own), 6, 4)
     assert row["loss"] == pytest.approx(own["loss"].mean(), abs=1e-4)
     assert row["game_loss"] == pytest.approx(own["loss"].sum() / 6, abs=1e-4)
@@ -112,16 +105,6 @@ def test_text_json_and_csv_have_the_same_numbers(arena: Arena, folder: Path) -> 
     spread = pairs["sum"] - pairs["count"] * own["loss"].mean()
     half = 4.302653 * (3 / 2 * (spread**2).sum()) ** 0.5 / len(own)  # Student, 2 degrees
     assert row["loss_high"] - row["loss"] == pytest.approx(half, abs=2e-4)
-    text = arena("analyse", "run", *words).stdout.splitlines()
-    assert max(map(len, text)) <= 80
-    assert f"{100 * row['loss']:.2f}" in next(line for line in text if line.startswith("uniform"))
-    assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 2
-
-
-@pytest.mark.usefixtures("folder")
-def test_the_table_has_the_losses_against_one_opponent(arena: Arena) -> None:
-    """The smallest first, with the parts; against another one on request."""
-    words = ("analyse", "run", *QUICK, "--games", "4")
     for opponent, bots in (("greedy", {"uniform", "timing"}), ("timing", {"greedy"})):
         asked = (*words, "--opponent", opponent)
         document = json.loads(arena(*asked, "--json").stdout)
@@ -138,6 +121,7 @@ def test_the_table_has_the_losses_against_one_opponent(arena: Arena) -> None:
         whole = arena(*asked).stdout.splitlines()
         assert whole[0].startswith(f"{document['games']} games, ")
         assert {title, *lines} <= {*whole}
+        assert max(map(len, whole)) <= 80
         assert whole[-1] == f"decisions in run/{FILE}"
         takes = {row["bot"]: row["loss"] for row in rows if row["part"] == "take"}
         assert [float(row[-2]) for row in cells] == [

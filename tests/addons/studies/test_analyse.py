@@ -14,11 +14,14 @@ import pandas as pd
 import pytest
 
 from arena.addons.studies.settings import Ranges, design, read_parameters
+from arena.addons.studies.study_commands import _format_worst
 from arena.batch.judging import MISTAKES, Cured, name_mistake
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.replays.mistakes import DISPUTED
 from arena.runs.judge_games import describe_judge
+from arena.tables.losses import Analysis, Asked
+from arena.tables.summary import short_names
 from bench.studies.lessons import WEAK, told
 from bots.apprentice import own_network
 from bots.champion import values_after
@@ -150,6 +153,35 @@ def test_a_listed_mistake_is_one_by_two_judges(arena: Arena, folder: Path) -> No
     text = arena("analyse", "run", *QUICK, "--games", "6", "--worst", "2").stdout
     assert f"of {len(again)} that grandmaster judged again," in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_worst_decisions_are_told_with_what_the_first_judge_said_of_a_disputed_one() -> None:
+    """The worst of each bot, or all of the one that is named; how many are disputed."""
+    columns = ("bot", "game", "ply", "action", "best", "loss", "error", "mistake", "first_loss")
+    rows = [
+        ("a", "a/b/0/0", 3, "T", "5", 0.2, 0.04, "took too early", 0.3),
+        ("a", "a/b/0/1", 5, "5", "T", 0.1, 0.02, "took too late", 0.2),
+        ("b", "a/b/0/1", 6, "C", "T", 0.01, 0.02, DISPUTED, 0.25),
+    ]
+    worst = pd.DataFrame(rows, columns=columns)
+    again = pd.DataFrame({"bot": ["a", "a", "b", "b"], "mistake": [*worst["mistake"], None]})
+    judged = Analysis(Asked("greedy", 8, 0, 1), again, worst, None)
+    names = short_names(["a", "b"], None)
+    head = [
+        "",
+        "the worst decisions, by two judges; arena view run GAME shows one",
+        "of 3 that grandmaster judged again, it disputes 1",
+    ]
+    first, second, other = (
+        [f"{'a':<14} a/b/0/0 ply 3: T, and 5 is 20.0 +- 4.0 better", "  took too early"],
+        [f"{'a':<14} a/b/0/1 ply 5: 5, and T is 10.0 +- 2.0 better", "  took too late"],
+        [f"{'b':<14} a/b/0/1 ply 6: C, and T is 1.0 +- 2.0 better"],
+    )
+    other.append(f"  {DISPUTED} (greedy said 25.0)")
+    run = Path("run")
+    assert [*_format_worst(run, [], judged, names)] == [*head, *first, *other]
+    assert [*_format_worst(run, ["a"], judged, names)] == [*head, *first, *second]
+    assert not [*_format_worst(run, [], Analysis(judged.asked, again, worst[:0], None), names)]
 
 
 LATE = """from bots.greedy import bot as own

@@ -19,7 +19,6 @@ from arena.batch.positions import Indices
 from arena.batch.replay import DRAW, find_reward
 from arena.batch.rollouts import Policy, Scores, pick_in
 from arena.entries.archive import checked_strategy
-from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
 from arena.replays.finished_game import Game
@@ -271,7 +270,7 @@ def _find_opponent(given: object) -> Opponent:
 
 
 def _of_spec(spec: str) -> Opponent:
-    """Return the bot of a spec, loaded."""
+    """Return the bot of a spec, which is loaded when it begins a game."""
     if spec.endswith(".npz"):
         raise InputError(f"opponent {spec!r}: weights without a bot; give the folder of both")
     try:
@@ -282,32 +281,22 @@ def _of_spec(spec: str) -> Opponent:
         raise InputError(
             f"opponent {spec!r}: a command has its own process; opponents play in the trainer's"
         )
-    try:
-        return Opponent(entry.label, _Loaded(entry))
-    except (Exception, SystemExit) as error:
-        raise Opponent(entry.label, entry.create).explain(error) from error
+    return Opponent(entry.label, entry.create)
 
 
 class Scorer:
-    """An opponent that plays many games at once, by the scores of its actions.
-
-    A pickle has only the opponent, because a strategy belongs to the modules of its process.
-    """
+    """An opponent that plays many games at once, by the scores of its actions."""
 
     def __init__(self, opponent: Opponent, rules: Rules) -> None:
-        self.opponent, self.rules = opponent, rules
+        self.opponent = opponent
         self.name = opponent.name
-        begun = opponent.begin(Setup(Random(0), 0, rules))
-        policy: Any = getattr(begun, "choose" if isinstance(begun, _Function) else "scores", None)
+        policy: Any = getattr(opponent.begin(Setup(Random(0), 0, rules)), "scores", None)
         if not callable(policy):
             raise InputError(
                 f"opponent {opponent.name!r}: it has no method scores(games), so that it plays "
                 "only one game at a time: make_vec(..., vectorization_mode='sync')"
             )
         self.policy: Policy = policy
-
-    def __reduce__(self) -> tuple[type[Scorer], tuple[Opponent, Rules]]:
-        return Scorer, (self.opponent, self.rules)
 
     def choose(self, games: Lockstep, some: Indices, masks: Bits) -> Indices:
         """Return its actions in some of the games; any exception becomes an InputError."""
@@ -330,24 +319,10 @@ class Scorer:
 
 
 class _Function:
-    """A function as a bot and as its strategy; it can be pickled if the function can."""
+    """A function as a bot and as its strategy, which gets a view or many games."""
 
-    def __init__(self, choose: Choose) -> None:
-        self.choose = choose
+    def __init__(self, function: Any) -> None:
+        self.choose = self.scores = function
 
     def __call__(self, _setup: Setup) -> Strategy:
         return self
-
-
-class _Loaded:
-    """The bot of a spec. Unpickling it loads the bot first, which its strategies need."""
-
-    def __init__(self, entry: Entry) -> None:
-        entry.load()
-        self.entry = entry
-
-    def __call__(self, setup: Setup) -> Strategy:
-        return self.entry.create(setup)
-
-    def __reduce__(self) -> tuple[type[_Loaded], tuple[Entry]]:
-        return _Loaded, (self.entry,)

@@ -1,11 +1,7 @@
-"""The vector of games: game by game, in every mode, and from pickles."""
+"""The vector of games: game by game and in every mode."""
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -19,7 +15,6 @@ from arena.addons.rl.decisions import OBSERVATIONS
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.errors import InputError
 from engine import STANDARD, TAKE, Rules
-from tests import ROOT
 from tests.addons.rl.test_against import COUNT, ID, check
 from tests.batch.test_lockstep import ALL_RULES
 from tests.tiers import few
@@ -250,58 +245,3 @@ def test_what_cannot_begin_is_named() -> None:
     games.step(np.where(one, -1, TAKE))
     with pytest.raises(ResetNeeded, match=r"over: \[2\]"):
         games.step(np.full(FEW, TAKE))
-
-
-def hasty(view: Any) -> int:
-    return int(view.legal[-1])
-
-
-def first(games: Any) -> np.ndarray:
-    return np.zeros((games.count, 12))
-
-
-def play_on(env: Any) -> bytes:
-    """Play on with the first legal actions, in one game after the other or in many."""
-    is_many, seen = isinstance(env, gymnasium.vector.VectorEnv), b""
-    for _ in range(60):
-        masks = env.games.legal() if is_many else env.action_masks()
-        observation, reward, over, _, _ = env.step(masks.argmax(axis=-1))
-        seen += observation.tobytes() + np.asarray(reward).tobytes()
-        if not is_many and over:
-            seen += env.reset()[0].tobytes()
-    return seen
-
-
-@pytest.mark.slow
-def test_games_go_on_from_their_pickles_in_another_process(tmp_path: Path) -> None:
-    """Against bots, files that this process has not loaded, and functions; and both seats'."""
-    own = tmp_path / "own_bot.py"
-    own.write_text((ROOT / "bots" / "uniform.py").read_text())
-    opponents: list[Any] = ["greedy", str(own), hasty]
-    envs = [gymnasium.make(ID, opponent=one, seat=1).unwrapped for one in opponents]
-    envs += [gymnasium.make(ID, observation="information_state").unwrapped]
-    names = ("observation", "information_state")
-    envs += [gymnasium.make_vec(ID, 3, observation=name).unwrapped for name in names]
-    scoring = tmp_path / "scoring_bot.py"
-    scoring.write_text((ROOT / "bots" / "greedy.py").read_text())
-    envs += [gymnasium.make_vec(ID, 3, opponent=[str(scoring), "timing", first]).unwrapped]
-    fresh = pickle.loads(pickle.dumps(envs))
-    begun, same = ([env.reset(seed=3)[0].tobytes() for env in some] for some in (envs, fresh))
-    assert begun == same
-    for env in envs[:4]:
-        env.step(np.flatnonzero(env.action_masks())[0])
-    code = """if True:
-        import pickle, sys
-        from tests.addons.rl.test_vector import play_on
-        envs = pickle.load(sys.stdin.buffer)
-        sys.stdout.buffer.write(pickle.dumps([play_on(env) for env in envs]))
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=pickle.dumps(envs),
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    assert pickle.loads(done.stdout) == [play_on(env) for env in envs]

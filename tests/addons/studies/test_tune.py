@@ -239,6 +239,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     assert best == "best of 2 settings, 8 pairs: patience=9"
     assert re.fullmatch(r"[\d,]+ games played, 0 kept from before", games)
     assert use == "use it: greedy(patience=9)"
+    assert "nothing was found" not in done.stdout
     assert folder == "results in results/tune-greedy-patience-1.0/"
     again = arena(*WORDS)
     assert again.stdout.splitlines()[0] == best

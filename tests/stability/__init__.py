@@ -1,8 +1,7 @@
 """What users build on stays as it is: names, keys, options, columns, bytes and folders.
 
 `python -m tests.stability` writes the lists again: read the diff, and docs/stability.md. The
-archives in `folders/` stay as the version that names their folder has written them, and those of
-`before_1.0_DAY` as a checkout of that day has.
+archives in `folders/` stay as the version that names their folder has written them.
 """
 
 from pathlib import Path

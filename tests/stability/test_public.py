@@ -109,8 +109,7 @@ def test_a_manifest_with_a_key_that_has_left_is_read() -> None:
     assert read_tournament(manifest_text(told)).manifest() == made.manifest()
 
 
-RELEASED = sorted(path for path in FOLDERS.iterdir() if path.name[0].isdigit())
-BEFORE = sorted(path for path in FOLDERS.iterdir() if path.name.startswith("before_1.0"))
+RELEASED = sorted(FOLDERS.iterdir())
 each_version = pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
 
 
@@ -185,35 +184,12 @@ def test_a_league_of_1_x_is_refused(version: Path, tmp_path: Path, arena: Arena)
         assert "and this arena reads 6; another league needs a new folder" in line
 
 
-def test_what_has_left_or_was_before_1_0_is_refused(tmp_path: Path, arena: Arena) -> None:
-    """A bot that was packed, and a league that had other tables under the same number."""
+def test_a_bot_that_was_packed_is_refused(tmp_path: Path, arena: Arena) -> None:
+    """With what to give in its place."""
     assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT, "packed"}
-    assert len(BEFORE) > 2
     unpack(tmp_path, RELEASED[0], "packed")
     line = refused(arena("play", "./packed.py", "uniform", "--pairs", "1"))
     assert "bot './packed.py': written by `arena pack`, which has left" in line
-    unpack(tmp_path, BEFORE[-1], "league")
-    for words in (("show", "league"), ("host", "league")):
-        line = refused(arena("league", *words))
-        assert "made by a development version before 1.0, in format 1, and this arena" in line
-
-
-@pytest.mark.parametrize("state", BEFORE, ids=lambda path: path.name)
-def test_a_state_before_1_0_is_opened_or_refused(state: Path, tmp_path: Path, arena: Arena) -> None:
-    """A run of the last format is read; nothing goes on, because the engine was another one."""
-    unpack(tmp_path, state, "run")
-    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database:
-        (number,) = database.execute("PRAGMA user_version").fetchone()
-    before = "made by a development version before 1.0"
-    for words in (("show", "run"), ("export", "run", "-o", "out.jsonl")):
-        done = arena(*words)
-        if number == 4:
-            assert done.returncode == 0
-        else:
-            assert f"{before}, in format {number}, and this arena reads 5" in refused(done)
-    (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 2\nseed: 7\n")
-    for words in (("run", "cup.yaml", "--out", "run"), ("verify", "run")):
-        assert before in refused(arena(*words))
 
 
 def of_run(folder: Path, version: object) -> None:

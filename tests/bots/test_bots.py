@@ -182,13 +182,14 @@ def test_a_bot_plays_as_before(name: str, seed: int) -> None:
 TUNED = {
     "ismcts(iterations=20, playout='game')": "56T77z8CyT7526T2857858zTCT773x6yTy6y8632x82x7TTC",
     "ismcts(iterations=20, playout='uniform')": "86T557yC7T7z75T682z82T58T77x3yCy6T6yx68x782T32TC",
+    "endgame(inside='majority')": "yz55777T86TCz28828T5567T3y7yCx6yT76Txx722CT8863T",
     "champion(iterations=20, prior=0.5)": "7zy68C7T57T572z82588TT56CT7x3y6y6yT772x8362xTC8T",
 }
 
 
 @pytest.mark.parametrize(("spec", "actions"), TUNED.items())
 def test_a_search_with_other_parameters_plays_as_before(spec: str, actions: str) -> None:
-    """Other ways to play on, and a network's policy beside the visits."""
+    """Other ways to play on, another bot inside, and a network's policy beside the visits."""
     searching = resolve(spec).create
     assert play_game(searching, searching, seed=1).record.actions == actions
 

@@ -163,20 +163,6 @@ def test_the_inner_bot_decides_among_equals_only() -> None:
     assert overruled >= 20
 
 
-def test_any_bot_of_the_folder_can_be_inside() -> None:
-    """Before the last round the answers are those of that bot."""
-    names = ("greedy", "majority", "denier")
-    different = set()
-    for name in names:
-        bot = Endgame(setup(0, 0), inside=name)
-        asked = [seen for seen in choices(3, seed=5) if seen.round < 4]
-        answers = [bot.choose(seen) for seen in asked]
-        assert answers == [bot.inside.choose(seen) for seen in asked]
-        assert type(bot.inside).__name__.lower() == name
-        different.add(tuple(answers))
-    assert len(different) == len(names)
-
-
 class Position(NamedTuple):
     """What a seat sees, the one right action, and why: a row of tactics.txt."""
 

@@ -254,7 +254,8 @@ def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np
     scorers = [Scorer(one, rules) for one in find_opponents(several, rules)]
     weights = [*given.values()] if isinstance(given, Mapping) else [1] * len(scorers)
     for scorer, weight in zip(scorers, weights, strict=True):
-        if not (type(weight) in (int, float) and 0 < weight < inf):
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not (is_number and 0 < weight < inf):
             raise InputError(f"opponent {scorer.name!r}: its weight {show(weight)} is not above 0")
     return scorers, np.array(weights, np.float64)
 

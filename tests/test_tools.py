@@ -22,10 +22,10 @@ import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from bench import bare, peers, tail
-from bench.__main__ import TABLES, _apart
+from bench.__main__ import TABLES
 from bench.gym import VECTORS, stepping
 from bench.last_round import Ending, endings
-from bench.mutants.__main__ import Traced, choose, copy_repository
+from bench.mutants.__main__ import Traced, choose
 from bench.mutants.changes import Mutant, draw, find_mutants
 from bench.saving import make, sections
 from bench.studies.__main__ import STUDIES
@@ -88,7 +88,7 @@ def test_the_vectors_of_the_benchmark_are_what_make_vec_returns(
 def test_a_table_that_fails_leaves_the_others_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The last line says which; a table whose process fails is named once."""
+    """The last line says which."""
 
     def lines(title: str, *more: str) -> Callable[[], Iterator[str]]:
         return lambda: (line for line in (f"\n## {title}\n", *more))
@@ -112,13 +112,6 @@ def test_a_table_that_fails_leaves_the_others_saved(
         "C": "new",
         "D": "old",
     }
-    monkeypatch.setattr("sys.argv", ["bench", "engine", "gym"])
-    monkeypatch.setattr("sys.executable", "false")
-    parts = {"gym": ("Gym", lambda: _apart("gym"))}
-    with pytest.raises(SystemExit, match=r"error: failed: gym$"):
-        make(tmp_path / "apart.md", "# Head", parts, parts)
-    assert capsys.readouterr() == ("\n", "")
-    assert not (tmp_path / "apart.md").exists()
 
 
 def test_every_benchmark_that_a_page_or_a_docstring_names_is_there() -> None:
@@ -174,16 +167,6 @@ def test_endings_are_worth_the_same_to_every_hand_together_as_the_game() -> None
         others = comb(size(hidden) - size(state.hands[seat]), size(state.hands[1 - seat]))
         value = ending.value / others
         assert total / whole == pytest.approx((value if seat == 0 else -value) / whole, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
-    """Also those in folders that are named like one at the top."""
-    copy = copy_repository(tmp_path)
-    for room in ("engine", "bots", "arena", "tests"):
-        for path in (ROOT / room).rglob("*.py"):
-            assert (copy / path.relative_to(ROOT)).exists(), path
-    assert not (copy / "results").exists()
 
 
 SOURCE = b"""A = 1

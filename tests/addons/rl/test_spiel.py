@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from random import Random
 from typing import Any
 
@@ -27,7 +26,6 @@ pyspiel = pytest.importorskip(
 )
 
 from open_spiel.python.algorithms import evaluate_bots  # noqa: E402
-from pettingzoo.test import api_test  # noqa: E402
 
 from arena.addons.rl import spiel, spiel_bots  # noqa: E402
 
@@ -274,14 +272,3 @@ def test_a_bot_of_openspiel_plays_in_the_arena_and_sees_no_hidden_card() -> None
         same += state.view(1 - seat) == view(truth, 1 - seat)
         truth.apply(action)
     assert same < len(shown) / 2
-
-
-def test_pettingzoo_plays_it_through_shimmy() -> None:
-    """PettingZoo's own test; its two warnings are of the bounds that shimmy gives to tensors."""
-    shimmy = pytest.importorskip("shimmy", reason="shimmy is not installed: pip install shimmy")
-    env = shimmy.OpenSpielCompatibilityV0(env=spiel.load_game(), render_mode=None)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        api_test(env, num_cycles=60)
-    about = {str(one.message).partition(" space value")[0] for one in warned}
-    assert about <= {"Agent's minimum observation", "Agent's maximum observation"}

@@ -13,14 +13,14 @@ import pytest
 import scipy
 
 from engine import STANDARD, TAKE, Rules, State
-from engine.cards import CITY, KINDS, cards_of, count, counts, pack_of, size
+from engine.cards import KINDS, counts, pack_of, size
 from engine.play import draw, setup
 from engine.seeds import Step, address, digest, generator, noise, stream
 from engine.state import random_deal
 from engine.strategy import UNLIMITED, Clock, Spent
 from engine.view import View, view
 from engine.worlds import hands, sample, sample_hand
-from tests.positions import RULE_SETS, at, dealt, pack, quiet_game, states, walk
+from tests.positions import RULE_SETS, at, dealt, quiet_game, states, walk
 
 DRAWS = 20_000
 LEAST_P = 1e-4
@@ -88,19 +88,6 @@ def test_a_sampled_hand_is_uniform() -> None:
     assert p_value(draws, seen.opponent_cards, counts(seen.unseen)) > LEAST_P
 
 
-def test_the_unseen_cards_are_those_that_may_be_in_a_worlds_hand() -> None:
-    """Also one that is removed; counted by hand, after the row CC, an 8 and a 5."""
-    state, seen = hidden_position()
-    rng = Random(5)
-    worlds = (sample(seen, rng).hands[seen.opponent] for _ in range(2000))
-    in_hand = {card for hand in worlds for card in cards_of(hand)}
-    assert in_hand == set(cards_of(seen.unseen)) >= set(state.removed)
-    seen = view(at(dealt("55678", "8234x", "CC", removed="C"), "58"), 0)
-    for kind, number in {CITY: 1, 0: 3, 1: 5, 2: 6, 3: 6}.items():
-        assert count(seen.unseen, kind) == number
-    assert sum(counts(seen.unseen)) == 45 - 4 - 4
-
-
 def values_in(thing: object) -> list[object]:
     """Return this value and all values that its items and attributes lead to."""
     values, stack, known = [], [thing], set[int]()
@@ -162,25 +149,6 @@ def test_a_city_win_with_a_rounds_last_action_stays_in_that_round() -> None:
 DEAL = dealt(
     *("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "8224y", "yyyzz"), removed="CCC"
 )
-
-
-@pytest.mark.parametrize(
-    ("plies", "expected"),
-    [
-        (46, {"": 1}),
-        (44, {"z": 1, "C": 3}),
-        (42, {"zz": 1, "zC": 2 * 3, "CC": 3}),
-        (40, {"yzz": 1, "yzC": 2 * 3, "yCC": 3, "zzC": 3, "zCC": 2 * 3, "CCC": 1}),
-    ],
-)
-def test_every_hand_comes_with_the_number_of_its_deals(
-    plies: int, expected: dict[str, int]
-) -> None:
-    """Seat 1 plays y y y z z in this order; seat 0 does not see them, nor the cities."""
-    seen = view(at(DEAL, quiet_game(DEAL)[:plies]), 0)
-    possible = list(hands(seen))
-    assert len(possible) == len(expected)
-    assert dict(possible) == {pack(cards): ways for cards, ways in expected.items()}
 
 
 @pytest.mark.parametrize("plies", [0, 2, 12, 31])

@@ -143,10 +143,6 @@ def stranger(tmp_path: Path) -> Path:
 
 
 MISTAKES = [
-    (
-        ("uniform",),
-        "uniform: it has no method scores(games), by which its policy is asked; --learn PAIRS",
-    ),
     (("champion(iterations=9)",), "champion(iterations=9): it has no method scores(games), by"),
     (("cmd:cat",), "bot 'cmd:cat': it has no method scores(games); --learn PAIRS learns it"),
     (("nobody",), "bot 'nobody': no bot 'nobody' in bots/"),
@@ -157,7 +153,6 @@ MISTAKES = [
     ),
     (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
     (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
-    (("uniform", "--learn", "0"), "Invalid value for '--learn'"),
     (("greedy", "--out", "probe"), "probe: the file of this opponent ends in .py"),
 ]
 

@@ -30,7 +30,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.play import Draw
 from tests.conftest import Arena
-from tests.kit import HERE, Stops, playing, refused
+from tests.kit import HERE, Stops, count_games, playing, refused
 from tests.rogues import FOLDER
 from tests.tiers import few
 
@@ -156,6 +156,16 @@ def test_a_search_that_was_interrupted_ends_as_if_it_had_not_been(
     assert kept[1] > 0
     play(folder, tuning())
     assert content(folder) == content(out)
+
+
+def test_games_of_the_comparison_count_among_those_that_are_kept(tmp_path: Path) -> None:
+    """The search has ended, and the comparison has not."""
+    what = tuning(WEAK, ("patience=3,9",), "majority", budget=12)
+    with pytest.raises(Interrupted) as caught:
+        play(tmp_path / "out", what, Stops(20))
+    kept = [count_games(folder) for folder in (tmp_path / "out", tmp_path / "out" / PROOF)]
+    assert min(kept) > 0
+    assert caught.value.kept == sum(kept)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
@@ -151,7 +152,8 @@ def write_games(file: TextIO, store: Store, pairings: Iterable[Pairing]) -> None
     file.write(",".join(GAMES.names) + "\n")
     with store.errors():
         store.connection.create_function("cell", 1, _cell, deterministic=True)
-    store.name_pairings(map(_cell, pairing) for pairing in pairings)
+    cell = cache(_cell)  # each label stands in many pairings
+    store.name_pairings(map(cell, pairing) for pairing in pairings)
     place: tuple[Any, ...] | None = (0, 0, 0)
     while place:
         file.writelines(text or "" for (text,) in store.rows(_LINES, *place))

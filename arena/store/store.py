@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
@@ -37,12 +36,6 @@ FROM games JOIN named USING (pairing) ORDER BY pairing, pair, seat
 """
 """All games as rows of games.csv, with the labels from a table of the pairings."""
 
-_NAMED = "CREATE TEMP TABLE IF NOT EXISTS named (pairing INTEGER PRIMARY KEY, bot, opponent)"
-
-RECORDS = """
-SELECT pairing, pair, seat, winner, win_type, actions
-FROM games WHERE pairing = ? ORDER BY pairing, pair, seat LIMIT ?
-"""
 
 _BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
 FAULTS = """
@@ -57,6 +50,18 @@ WHERE (pairing, pair, seat) IN (
 """Condition for the first ?2 games of each pairing, bot and kind of fault other than ?1."""
 
 _FIRST = 1 << 40  # greater than any place in a pairing
+
+RECORDS = f"""
+WITH RECURSIVE wanted (pairing) AS (
+    SELECT ?1 UNION ALL SELECT pairing + 1 FROM wanted WHERE pairing < ?2
+)
+SELECT pairing, pair, seat, winner, win_type, actions FROM wanted CROSS JOIN games USING (pairing)
+WHERE pair <= ifnull((
+    SELECT DISTINCT pair FROM games AS one WHERE one.pairing = wanted.pairing
+    ORDER BY pair LIMIT 1 OFFSET ?3 - 1
+), {_FIRST})
+"""
+"""The games of the first ?3 pairs of pairings ?1 to ?2; CROSS JOIN keeps their order."""
 
 WITH_LEAD = f"""
 SELECT pairing, pair, seat FROM games
@@ -78,11 +83,7 @@ _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = """
 INSERT OR REPLACE INTO evidence VALUES (?1, ?2, ?3, ?4, ?5, ?6, checksum(?1, ?2, ?3, ?4, ?5, ?6))
 """
-_CHOSEN = """
-CREATE TEMP TABLE IF NOT EXISTS chosen (
-    pairing INTEGER, first INTEGER, end INTEGER, PRIMARY KEY (pairing, first)
-) WITHOUT ROWID
-"""
+_CHOSEN = "pairing INTEGER, first INTEGER, end INTEGER"
 _ONE = "games AS one"
 _ONE_CHOSEN = """
 chosen CROSS JOIN games AS one
@@ -215,15 +216,8 @@ class Store(Database):
         """Return the counts of the games in these ranges of pairs."""
         from arena.store import counting
 
-        self._choose(ranges)
+        self.fill("chosen", _CHOSEN, ranges)
         return counting.count(self.rows(counting.PAIRS.format(games=_ONE_CHOSEN)))
-
-    def _choose(self, ranges: Iterable[PairRange]) -> None:
-        """Fill the temporary table of the pairs that the next query is about."""
-        with self.errors():
-            self.connection.execute(_CHOSEN)
-            self.connection.execute("DELETE FROM chosen")
-            self.connection.executemany("INSERT INTO chosen VALUES (?, ?, ?)", ranges)
 
     def count_margins(self) -> Iterator[tuple[int, int, int]]:
         """Yield pairing, lead of its first bot, and number of games decided by points with it."""
@@ -250,7 +244,7 @@ class Store(Database):
 
     def finished(self, ranges: Iterable[PairRange]) -> defaultdict[int, list[range]]:
         """Return which pairs of these ranges are finished, as ranges in order, by pairing."""
-        self._choose(ranges)
+        self.fill("chosen", _CHOSEN, ranges)
         found: defaultdict[int, list[range]] = defaultdict(list)
         for pairing, pair in self.rows(_FINISHED):
             of_pairing = found[pairing]
@@ -262,7 +256,7 @@ class Store(Database):
 
     def forfeits(self, ranges: Iterable[PairRange]) -> defaultdict[int, list[GameResult]]:
         """Return the games ended by a fault in these ranges of pairs, in order, by pairing."""
-        self._choose(ranges)
+        self.fill("chosen", _CHOSEN, ranges)
         found: defaultdict[int, list[GameResult]] = defaultdict(list)
         for row in self._games(_FORFEITS, BY_RULE):
             found[row[0]].append(_result(row))
@@ -304,21 +298,17 @@ class Store(Database):
     def name_pairings(self, labels: Iterable[Iterable[str]]) -> None:
         """Fill the temporary table of the labels of both bots of each pairing, in order."""
         rows = ((number, *both) for number, both in enumerate(labels))
-        with self.errors():
-            self.connection.execute(_NAMED)
-            self.connection.executemany("INSERT OR REPLACE INTO named VALUES (?, ?, ?)", rows)
+        self.fill("named", "pairing INTEGER PRIMARY KEY, bot, opponent", rows)
 
     def records(self, quota: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type and actions of games, in order.
 
         They are the games of the first pairs of each pairing, as many pairs as its `quota`.
         """
-        for pairing, pairs in enumerate(quota):
-            if pairs:
-                rows = self.rows(RECORDS, pairing, 2 * pairs)
-                for number, (_, games) in enumerate(groupby(rows, key=itemgetter(1))):
-                    if number < pairs:
-                        yield from games
+        for pairs, alike in groupby(range(len(quota)), quota.__getitem__):
+            numbers = [*alike]
+            if pairs:  # one query for all: one for each of 45,000 pairings takes 0.4 s longer
+                yield from self.rows(RECORDS, numbers[0], numbers[-1], pairs)
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most `most` games for each pairing, bot and kind of fault, in order."""

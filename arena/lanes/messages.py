@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from arena.entries.entry import Entry
+from arena.lanes.faults import Forfeit
 from engine import Rules
 from engine.rules import RULE_NAMES
+from engine.strategy import Spent
 
 
 class Message(msgspec.Struct, kw_only=True, tag_field="type", tag=str.lower):
@@ -102,13 +104,51 @@ class Answer(msgspec.Struct, omit_defaults=True):
     output: str = ""
 
 
+class Turn(NamedTuple):
+    """The answers of a process to messages that were sent together, and the time for all.
+
+    Each item is an Answer, or the Forfeit of an invalid one. If the process failed, the last item
+    is the Forfeit for that, and further answers are missing.
+    """
+
+    answers: list[Answer | Forfeit]
+    spent: Spent
+
+
+MOST_LINE: Final = 1 << 16
+"""The most bytes of an answer."""
+
+TOO_LONG: Final = f"a line of more than {MOST_LINE:,} bytes"
+_MARK = b"\xef\xbb\xbf"  # a byte order mark
 _encode = msgspec.json.Encoder().encode
-decode_answer = msgspec.json.Decoder(Answer).decode
+_decode = msgspec.json.Decoder(Answer).decode
 
 
 def encode(message: Message) -> bytes:
     """Return a message as one line of JSON."""
     return _encode(message) + b"\n"
+
+
+def read_answer(line: bytes, number: int) -> Answer:
+    """Return the answer to message `number` in a line; raises the Forfeit for an invalid one."""
+    if len(line) > MOST_LINE:
+        raise Forfeit("protocol", TOO_LONG)
+    try:
+        answer = _decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Forfeit("protocol", _describe_line(line, error)) from None
+    if answer.id != number:
+        raise Forfeit("protocol", f"an answer to message {answer.id} instead of {number}")
+    return answer
+
+
+def _describe_line(line: bytes, error: Exception) -> str:
+    """Describe why a line is not a valid answer."""
+    if not line.strip():
+        return "an empty line instead of an answer"
+    if line.startswith(_MARK):
+        return "its answer begins with a byte order mark: write UTF-8 without it"
+    return f"not an answer: {error}: {ascii(line[:400])[1:]}"
 
 
 def hello(entry: Entry, rules: Rules, files: Path | None, *, check: bool = False) -> Hello:

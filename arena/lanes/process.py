@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
-
-import msgspec
 
 from arena.addons import hook
 from arena.entries.entry import Entry
@@ -21,7 +18,17 @@ from arena.lanes.jail import most_processes
 from arena.lanes.jail_root import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
-from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
+from arena.lanes.messages import (
+    MOST_LINE,
+    TOO_LONG,
+    Answer,
+    Choose,
+    Message,
+    Turn,
+    encode,
+    hello,
+    read_answer,
+)
 from arena.lanes.meter import (
     CLOSED,
     Held,
@@ -36,9 +43,7 @@ from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
 from arena.processes import Child, find_below, sweep
 from engine import Rules
-from engine.strategy import Spent
 
-MOST_LINE = 1 << 16
 MOST_PROCESSES = 32
 MOST_GAMES = 64
 _TICK = 0.1  # seconds between two checks of a process that has not answered
@@ -54,22 +59,9 @@ TOO_MANY = f"started more than {MOST_PROCESSES} processes"
 """What is said of a bot that the limit of processes has stopped."""
 
 _NO_MORE = "Resource temporarily unavailable", "can't start new thread"  # what a bot is told then
-_TOO_LONG = f"a line of more than {MOST_LINE:,} bytes"
-_MARK = b"\xef\xbb\xbf"  # a byte order mark
 _ABOVE = 2  # bubblewrap's own processes around the one that it starts
 _STARTS = 3  # at most, of a process that does not become the bot's own
 _EXIT_PATIENCE = 2.0  # seconds in which a process must end after its output has ended
-
-
-class Turn(NamedTuple):
-    """The answers of a process to messages that were sent together, and the time for all.
-
-    Each item is an Answer, or the Forfeit of an invalid one. If the process failed, the last item
-    is the Forfeit for that, and further answers are missing.
-    """
-
-    answers: list[Answer | Forfeit]
-    spent: Spent
 
 
 class BotProcess:
@@ -294,7 +286,7 @@ class BotProcess:
         pipes = self._pipes
         while b"\n" not in pipes.received:
             if len(pipes.received) > MOST_LINE:
-                raise self._kill_for(Forfeit("protocol", _TOO_LONG))
+                raise self._kill_for(Forfeit("protocol", TOO_LONG))
             if not pipes.transfer(min(max(left, _NEAR), _TICK)):
                 raise self._kill_for(self._exit_forfeit())
             if perf_counter() - self._looked > _TICK:
@@ -368,28 +360,6 @@ class BotProcess:
         if not self.launch.contained:  # nothing leaves a pid namespace, or is in it after this
             sweep(self.launch.folder, self.waiting)
         self._pipes.close()
-
-
-def read_answer(line: bytes, number: int) -> Answer:
-    """Return the answer to message `number` in a line; raises the Forfeit for an invalid one."""
-    if len(line) > MOST_LINE:
-        raise Forfeit("protocol", _TOO_LONG)
-    try:
-        answer = decode_answer(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise Forfeit("protocol", _describe_line(line, error)) from None
-    if answer.id != number:
-        raise Forfeit("protocol", f"an answer to message {answer.id} instead of {number}")
-    return answer
-
-
-def _describe_line(line: bytes, error: Exception) -> str:
-    """Describe why a line is not a valid answer."""
-    if not line.strip():
-        return "an empty line instead of an answer"
-    if line.startswith(_MARK):
-        return "its answer begins with a byte order mark: write UTF-8 without it"
-    return f"not an answer: {error}: {ascii(line[:400])[1:]}"
 
 
 @contextmanager

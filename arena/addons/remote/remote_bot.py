@@ -112,7 +112,7 @@ class RemoteBot(BotProcess):
     A session is what a process is elsewhere: it plays one game of a pair at most, and ends after a
     fault. A request that fails is sent again after each of the `pauses`, in seconds; `waiting` is
     called before each try. Raises Unreachable if the server cannot be asked, or has another
-    version than before.
+    version than before; without a hash, its entry has no version yet.
     """
 
     pauses: Sequence[float] = (0.0, 0.2, 0.8, 1.0, 1.0, 1.0)  # a silent worker is given up after 1
@@ -136,14 +136,10 @@ class RemoteBot(BotProcess):
 
     def start(self) -> None:
         """Begin a session, unless one is open."""
-        self.begin()
-        if self.version != self.entry.program:
+        super().start()
+        if self.entry.sha256 and self.version != self.entry.program:
             now = f"{self.version!r} now, and was {self.entry.program!r}"
             raise self._outage(f"its version is {now}: it is another bot")
-
-    def begin(self) -> None:
-        """Begin a session, unless one is open, whatever its version is."""
-        super().start()
 
     def _open(self) -> int:
         if self._client is None:
@@ -185,43 +181,47 @@ class RemoteBot(BotProcess):
             body, self._body = self._body, b""
             seconds = min(allowed.wall, allowed.charged + self._wait.latency)
             try:
-                self._pipes.received, self._wait.wall = self._deliver(seconds, body, self.pauses)
+                self._pipes.received = self._deliver(seconds, body)
             except Forfeit as forfeit:
-                self._wait.wall = forfeit.spent.wall if forfeit.spent else 0.0
                 raise self._kill_for(forfeit) from None
         return self._pipes.take_line()
 
     def ping(self) -> float:
-        """Return the seconds of an empty request."""
-        return self._deliver(_CONNECT)[1]
+        """Return the seconds of an empty request; raises Unreachable if it is not answered."""
+        began = perf_counter()
+        self.waiting()
+        try:
+            self._request("POST", _CONNECT)
+        except httpx.TransportError as error:
+            raise self._outage(error) from None
+        return perf_counter() - began
 
-    def _deliver(
-        self, seconds: float, body: bytes = b"", pauses: Sequence[float] = ()
-    ) -> tuple[bytes, float]:
-        """Return the answer to a request, and the seconds since it was first sent.
+    def _deliver(self, seconds: float, body: bytes) -> bytes:
+        """Return the answer to some messages, and note the seconds since they were first sent.
 
         All tries have this many seconds, and the same key, so that no decision is made twice.
         Raises Unreachable after the last one, also if the server does not answer an empty request
         after a late one, and Forfeit for a late or a large answer.
         """
-        began, left = inf, iter(pauses)
-        while True:
+        sent = inf
+        for pause in (*self.pauses, None):
             self.waiting()
-            now = perf_counter()
-            since = min(began, now)
+            began = perf_counter()
+            since = min(sent, began)
             try:
-                data = self._request("POST", seconds - (now - since), body)
-                return data, perf_counter() - since
+                return self._request("POST", seconds - (began - since), body)
+            except httpx.ReadTimeout:
+                break
             except httpx.TransportError as error:
-                if body and isinstance(error, httpx.ReadTimeout):
-                    wall = perf_counter() - since
-                    self.ping()
-                    raise Forfeit("timeout", "", spent=Spent(wall, wall)) from None
-                if (pause := next(left, None)) is None:
+                if pause is None:
                     raise self._outage(error) from None
                 if not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
-                    began = since  # it was sent
+                    sent = since
                 sleep(pause)
+            finally:
+                self._wait.wall = perf_counter() - since
+        self.ping()
+        raise Forfeit("timeout", "", spent=Spent(self._wait.wall, self._wait.wall))
 
     def _request(self, method: str, seconds: float, body: bytes = b"") -> bytes:
         """Return the body of the answer to one request, of a line for each of its own."""
@@ -303,7 +303,7 @@ def find_bot(text: str, params: dict[str, Any]) -> tuple[str, str, str]:
     bot = RemoteBot(entry, hello(entry, STANDARD, None), Limits(), lambda: None)
     bot.pauses = (0.0, 0.0)
     try:
-        bot.begin()
+        bot.start()
     except (Forfeit, Unreachable) as error:
         why = f"{error}".removeprefix(f"{entry.label}: {url}: ")
         raise InputError(f"it does not answer `hello`: {why}") from None

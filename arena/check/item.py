@@ -18,7 +18,6 @@ from arena.errors import InputError, escape
 from arena.lanes.faults import Fault
 from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits
-from arena.tournament.config_keys import HERE, Venue
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 
@@ -38,14 +37,13 @@ _MOST_EVIDENCE = 3  # lines
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to check: the bot's spec, its lane, games in each lane, seed, limits and venue."""
+    """What to check: the bot's spec, its lane, games in each lane, seed and limits."""
 
     spec: str
     lane: Lane
     games: int = GAMES
     seed: int = 0
     limits: Limits = Limits()
-    venue: Venue = HERE
 
     @property
     def jailed(self) -> bool:

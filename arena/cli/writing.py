@@ -10,7 +10,6 @@ import click
 
 from arena.check import GAMES, LEAST_GAMES
 from arena.cli import options as cli
-from arena.cli.starting import find_venue
 from arena.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ def new(name: str, folder: Path) -> None:
     help="The lane of its processes.  [default: the jail, if there is one]",
 )
 @cli.LIMITS
-@cli.venue_options("workers", *cli.ON_THIS_MACHINE)
 @cli.json_option
 def check(
     bot: str,
@@ -75,7 +73,6 @@ def check(
     lane: Lane | None,
     limits: dict[str, Any],
     as_json: bool,
-    **options: Any,
 ) -> None:
     """Check each item of the contract for BOT, and estimate its rating.
 
@@ -99,8 +96,7 @@ def check(
         raise InputError(f"bot {bot!r}: a check needs its program, and it lives elsewhere")
     if lane == "jail":
         find_bubblewrap()
-    venue = find_venue(options)
-    order = Order(bot, lane or safest_lane(), games, seed, cli.change_limits(limits), venue)
+    order = Order(bot, lane or safest_lane(), games, seed, cli.change_limits(limits))
     adopt_orphans()
     items = []
     try:

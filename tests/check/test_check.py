@@ -16,7 +16,7 @@ import pytest
 import engine
 from arena.check.inspector import run_check
 from arena.check.item import NAMES, Order, safest_lane
-from arena.check.sparring import VARIANTS, CutShort, find_parting
+from arena.check.sparring import VARIANTS, CutShort
 from arena.entries.resolve import installed, resolve
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
@@ -288,12 +288,6 @@ def test_our_own_opponents_play_every_variant() -> None:
     for rules in VARIANTS:
         for seed in range(5):
             engine.play_game(uniform, greedy, seed=seed, rules=rules)
-
-
-def test_games_part_where_one_ends() -> None:
-    """The two games are the same up to the end of the shorter one."""
-    assert find_parting("", "5") == 0
-    assert find_parting("55", "55") == 2
 
 
 @pytest.mark.slow

@@ -26,9 +26,9 @@ from arena.errors import InputError, Unreachable, not_installed
 from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.launch import Launch
 from arena.lanes.limits import Allowed, Budget, Limits
-from arena.lanes.messages import Answer, Message, hello
+from arena.lanes.messages import MOST_LINE, Answer, Message, hello
 from arena.lanes.meter import Held, Stopwatch
-from arena.lanes.process import MOST_GAMES, MOST_LINE, BotProcess
+from arena.lanes.process import MOST_GAMES, BotProcess
 from arena.tokens import TOKENS, TOO_SHORT, hide_secrets, is_hidden
 from engine import STANDARD
 from engine.strategy import Spent

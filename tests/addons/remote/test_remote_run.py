@@ -11,10 +11,8 @@ import sys
 from collections.abc import Iterator
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
-from itertools import count
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.exceptions import HTTPException
@@ -28,9 +26,8 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError, Unreachable
 from arena.tokens import SERVE_TOKEN
 from tests import ROOT, markdown
-from tests.addons.cluster.cluster import Cluster
 from tests.addons.league.small import a_league, play
-from tests.addons.remote.servers import Handler, Message, Server, answering
+from tests.addons.remote.servers import Server, answering
 from tests.addons.table import Client, running
 from tests.conftest import run_command, start_command
 from tests.kit import refused, run_python
@@ -108,38 +105,12 @@ def test_a_run_goes_on_after_an_outage(server: Server, tmp_path: Path) -> None:
         assert whole_file.read_bytes() == part.read_bytes(), name
 
 
-@pytest.mark.slow
-def test_another_version_in_a_run_ends_it(server: Server, tmp_path: Path) -> None:
-    """Each session is asked for its version; the new one is then a changed bot."""
-    sessions = count()
-
-    def turn(_: Handler, messages: list[Message]) -> bool:
-        if messages[0]["type"] == "hello":
-            server.version = "2" if next(sessions) else "1"  # after the one that resolves it
-        return False
-
-    server.before = turn
-    keys = {"pairs": 2, "progress": False, "out": tmp_path / "run"}
-    with pytest.raises(Unreachable, match="its version is '2' now, and was '1'"):
-        arena.run([server.url, "uniform"], **keys)
-    with pytest.raises(arena.ChangedBots, match="changed since"):
-        arena.run([server.url, "uniform"], **keys)
-
-
 @pytest.mark.study
-@pytest.mark.parametrize("where", ["pool", "dask"])
-def test_other_machines_ask_it_as_this_one(server: Server, where: str, tmp_path: Path) -> None:
+def test_other_machines_ask_it_as_this_one(server: Server) -> None:
     """Each machine of a cluster asks the server itself; an outage ends the run there, too."""
     keys = {"pairs": 2, "seed": 1, "progress": False}
     here = arena.run([server.url, "uniform"], **keys).games
-    with ExitStack() as opened:
-        if where == "pool":
-            executor: Any = opened.enter_context(futures.ProcessPoolExecutor(1))
-        else:
-            pytest.importorskip("distributed")
-            cluster = opened.enter_context(Cluster(tmp_path))
-            cluster.add()
-            executor = {"kind": "dask", "scheduler": cluster.address, "patience": 600}
+    with futures.ProcessPoolExecutor(1) as executor:
         there = arena.run([server.url, "uniform"], executor=executor, **keys).games
         assert there.equals(here)
         server.before = answering(status=500)

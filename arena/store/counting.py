@@ -200,7 +200,8 @@ class Counts:
     @property
     def played(self) -> Counts:
         """The pairs without a forfeit by rule, an unplayed game: only these count for the Elo."""
-        return self.where((self.forfeits < NOT_PLAYED).all(axis=1))
+        chosen = (self.forfeits < NOT_PLAYED).all(axis=1)
+        return self if chosen.all() else self.where(chosen)
 
     @cached_property
     def tallies(self) -> Tallies:

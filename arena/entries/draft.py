@@ -64,33 +64,15 @@ def class_name(name: str) -> str:
 
 def _check(name: str) -> None:
     """Raise InputError for a name that Python could not import as a new module."""
-    folder, slash, own = name.rpartition("/")
-    if slash and _is_identifier(own):
-        raise InputError(
-            f"name {name!a}: a name and no path; for another folder: "
-            f"arena new {own} --dir {folder or slash}"
-        )
-    if not _is_identifier(name):
-        stem = name.removesuffix(".py")
-        how = (
-            "a word of Python; choose another one"
-            if keyword.iskeyword(name)
-            else (
-                "not a plain name of Python; use A-Z a-z 0-9 and _, as in "
-                f"{stem if _is_identifier(stem) else 'my_bot'}"
-            )
-        )
-        raise InputError(f"name {name!a}: {how}")
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+        how = "use A-Z a-z 0-9 and _, and no word of Python; --dir names another folder"
+        raise InputError(f"name {name!a}: not a plain name, as my_bot is: {how}")
     if len(name) > _MOST_NAME:
         raise InputError(f"name {name!a}: longer than {_MOST_NAME} characters")
     if name in dict(installed()):
         raise InputError(f"name {name!a}: a bot in bots/ has this name; choose another one")
     if name in sys.stdlib_module_names or _is_installed(name):
         raise InputError(f"name {name!a}: a Python module has this name; choose another one")
-
-
-def _is_identifier(name: str) -> bool:
-    return bool(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)) and not keyword.iskeyword(name)
 
 
 def _is_installed(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import socket
@@ -145,6 +146,10 @@ def test_a_rogue_is_refused_for_the_right_reason(
         document = report(arena, f"rogue={rogue.target}({words})", *options, TMPDIR=str(scratch))
     failed = with_status(document, "fail")
     assert {item: one.get("kind", "") for item, one in failed.items()} == EXPECTED[name]
+    assert not failed or "rating" in with_status(document, "none")
+    if "hidden cards" in failed:
+        message = failed["hidden cards"]["message"]
+        assert re.fullmatch(r"other moves from ply \d+ on: only cards that .* differed", message)
     assert_none_is_left(str(tmp_path))
     assert list(scratch.iterdir()) == []
 

@@ -133,17 +133,6 @@ def test_what_python_and_editors_leave_is_no_part_of_it(learned: Path) -> None:
 
 
 @pytest.mark.slow
-def test_other_weights_are_refused_where_the_run_goes_on(arena: Arena, learned: Path) -> None:
-    """A finished run is not continued with a bot that has learned more."""
-    (learned.parent / "cup.yaml").write_text("pairs: 1\nbots: [./learned/, uniform]\n")
-    assert arena("run", "cup.yaml", "--quiet").returncode == 0
-    (learned / "order.txt").write_bytes(DEEP_ORDER)
-    done = arena("run", "cup.yaml", "--quiet")
-    assert (done.returncode, "sha256" in done.stderr) == (2, True)
-    assert "learned: not replayed: its source has changed" in arena("verify", "results/cup").stdout
-
-
-@pytest.mark.slow
 def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> None:
     """The traceback has the bot's own files, by their names in its folder and no others."""
     told = set()

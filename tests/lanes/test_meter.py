@@ -133,14 +133,6 @@ def test_work_out_of_turn_is_charged_to_the_next_decision(tmp_path: Path) -> Non
     assert spent.charged > 0.4
 
 
-def test_nothing_is_charged_to_a_bot_that_waits(tmp_path: Path) -> None:
-    """Whatever the wall clock says."""
-    path = rogues.write(tmp_path, "sleeps", "__import__('time').sleep(0.5)\nreturn view.legal[0]")
-    with started(resolve(str(path), lane="process"), tmp_path) as process:
-        spent = process.ask([asking.choose()], Allowed()).spent
-    assert spent.charged < spent.wall
-
-
 def test_the_backstop_follows_from_the_limit() -> None:
     """Ten times the limit and at least 30 s, unless the config says how many seconds."""
     assert Limits().backstop_of(7.5) == 75.0

@@ -61,14 +61,6 @@ def test_no_two_processes_have_the_same_user(tmp_path: Path) -> None:
     user.close()
 
 
-def test_no_two_jails_of_a_worker_have_the_same_user() -> None:
-    """They would share one limit of processes."""
-    users = [free_user() for _ in range(200)]
-    assert len({user.number for user in users}) == 200
-    with pytest.raises(OSError, match="in use"):
-        User(users[0].number)
-
-
 @pytest.mark.slow
 @needs_jail
 @pytest.mark.skipif(not IS_ROOT, reason="only root's jails have users of their own")

@@ -1,11 +1,10 @@
 """Fails in its first decision; what it says of it is new each time, unless the arena helps.
 
-Without `what`, each game has its own way, by the game's generator.
+Each game has its own way, by the game's generator.
 """
 
 import logging
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -26,18 +25,10 @@ class Last:
 
 
 class Lazy:
-    """Recurses in each of its special methods."""
+    """Recurses in its attributes and methods."""
 
     def __getattr__(self, name):
         return getattr(self, name + "x")
-
-    def __repr__(self):
-        return f"<{self!r}>"
-
-    def __eq__(self, other):
-        return other == self
-
-    __hash__ = None
 
     def key(self, number):
         return sorted([number, number + 1], key=self.key)
@@ -98,14 +89,6 @@ def attribute():
     _ = Lazy().sleep
 
 
-def words():
-    repr(Lazy())
-
-
-def equal():
-    _ = Lazy() == Lazy()
-
-
 def keys():
     Lazy().key(0)
 
@@ -117,49 +100,25 @@ def wrapped():
         raise ValueError("too deep") from None
 
 
-def chained():
-    try:
-        attribute()
-    except RecursionError as error:
-        raise ValueError("too deep") from error
-
-
-def speak():
-    """Print in every way."""
+def raising():
+    """Print in every way, and raise."""
     print("printed", Addr())
     print("to the first output", file=sys.__stdout__)
     os.write(1, b"written to 1\n")
     os.write(2, b"written to 2\n")
     subprocess.run(["echo", "by a child"], check=False)
-
-
-def raising():
-    speak()
     raise ValueError("spoke")
 
 
-def exiting():
-    speak()
-    os._exit(3)
-
-
-def killed():
-    speak()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-RAISING = (address, folder, source, long, warning, thread, texts, raising)
-RECURSING = (mutual, attribute, words, equal, keys, wrapped, chained)
-DYING = (exiting, killed)
+WAYS = (address, folder, source, long, warning, thread, texts, raising)
+WAYS += (mutual, attribute, keys, wrapped)
 
 
 class Varies:
-    """`what` is the way, or one of the groups of ways below."""
+    """Goes one of these ways."""
 
-    def __init__(self, setup, what: str = ""):
-        ways = {way.__name__: (way,) for way in (*RAISING, *RECURSING, *DYING)}
-        ways |= {"": RAISING + RECURSING, "dies": DYING, "all": RAISING + RECURSING + DYING}
-        self.way = setup.rng.choice(ways[what])
+    def __init__(self, setup):
+        self.way = setup.rng.choice(WAYS)
         self.last = Last()
 
     def choose(self, _view, /):

@@ -13,7 +13,7 @@ import pytest
 
 from arena.check import SLOWER, inspector
 from arena.check.inspector import check_time, run_check
-from arena.check.item import NAMES, Item, Order, fail, to_data
+from arena.check.item import NAMES, Item, Order, complete, fail, to_data
 from arena.check.sparring import VARIANTS, Climb, CutShort, Games, Watch, open_games
 from arena.entries.catalogue import ELO
 from arena.entries.resolve import resolve
@@ -100,6 +100,16 @@ def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
         "command": "arena game x greedy",
     }
     assert fail("time", Fault("timeout", "")).message == "timeout: no answer in time"
+
+
+def test_items_that_were_not_reached_are_not_tried() -> None:
+    """Also those between two that were; the order is that of the report."""
+    found = [Item("imports", "ok", ""), Item("parameters", "fail", "no")]
+    items = list(complete(found))
+    assert tuple(item.name for item in items) == NAMES
+    assert [items[0], items[2]] == found
+    others = [items[1], *items[3:]]
+    assert {(item.status, item.message) for item in others} == {("none", "not tried")}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -148,9 +149,11 @@ def test_options_come_before_a_config_and_a_config_before_the_cores() -> None:
 
 
 def test_an_executor_of_the_caller_plays() -> None:
-    """One of the arena's own as it is; anything else is refused."""
+    """One of the arena's own as it is, others with the workers of a call, and nothing else."""
     with open_executor(Venue(executor=HERE)) as executor:
         assert executor is HERE
+    with ThreadPoolExecutor() as pool, open_executor(Venue(workers=3, executor=pool)) as executor:
+        assert (executor.executor, executor.workers) == (pool, 3)  # of each call
     with pytest.raises(InputError, match="executor: 5 is neither a name"):
         arena.run(["greedy", "uniform"], executor=5)
 

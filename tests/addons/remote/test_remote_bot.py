@@ -187,6 +187,21 @@ def test_a_server_that_falls_silent_is_an_outage(
     assert unplayed.refusal.startswith(f"bot: {server.url}: ")
 
 
+@pytest.mark.slow
+def test_all_tries_of_a_request_share_its_time(server: Server, tmp_path: Path) -> None:
+    """A connection that is reset again and again gives no more of it."""
+
+    def reset(handler: Handler, messages: list[Message]) -> bool:
+        if is_late := messages[0].get("round") == 2:
+            time.sleep(0.3)
+            handler.reset()
+        return is_late
+
+    server.before = reset
+    results = played(server.url, tmp_path, limits=Limits(decision=0.5, latency=0.0)).results
+    assert [game.fault and game.fault.kind for game in results] == ["timeout"] * 2
+
+
 def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path) -> None:
     """As far as an empty request takes as long, and no more than `latency`: in a league 0."""
     server.delay = 0.02

@@ -94,33 +94,6 @@ def signal_at(line: int, number: signal.Signals) -> Iterator[Callable[[], bool]]
         sys.settrace(before)
 
 
-def test_what_looks_like_a_folder_of_ours_is_left_alone(place: Path, tmp_path: Path) -> None:
-    """A clone, notes, a file, a link and results survive a run, with their modes."""
-    elsewhere = tmp_path / "elsewhere"
-    for name in ("district-noir-arena", "district-noir-notes", "district-noir-friday"):
-        (place / name).mkdir(parents=True, mode=0o755)
-        (place / name / "run.sqlite").write_text("mine")
-    (place / "district-noir-file").write_text("mine")
-    (elsewhere / "deep").mkdir(parents=True)
-    for folder in (elsewhere, elsewhere / "deep"):
-        folder.chmod(0o755)
-    (place / "district-noir-link").symlink_to(elsewhere)
-    (place / HOME).symlink_to(elsewhere)
-    before = tree(tmp_path)
-    with scratch_folder() as folder:
-        assert folder.is_relative_to(place)
-    assert tree(tmp_path) == before
-
-
-def tree(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return the mode and the size of all that is in a folder; those of folders are their files."""
-    status = {path: path.lstat() for path in folder.rglob("*")}
-    return {
-        path: (one.st_mode, -1 if stat.S_ISDIR(one.st_mode) else one.st_size)
-        for path, one in status.items()
-    }
-
-
 def test_the_folder_of_a_killed_run_is_removed_and_that_of_a_living_one_is_not(place: Path) -> None:
     """Nor is what has no marker, or one that is a link, or what others may enter."""
     with killed_run(place) as killed, scratch_folder() as living:

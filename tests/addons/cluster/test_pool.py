@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 import pytest
 
 import arena
@@ -418,12 +417,8 @@ needs_mpi = pytest.mark.skipif(
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 RANKS = 3
 FUTURES = ["-m", "mpi4py.futures", "-m", "arena"]
-HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
-BOOM = {"bot": f"boom={rogues.FOLDER}/answers.py(what='boom')", "lane": "process"}
-CUPS = {
-    "cup": {"pairs": 6, "seed": 3, "bots": [*HONEST, BOOM]},
-    "long": {"pairs": 80, "seed": 3, "bots": HONEST},
-}
+APART = (("apart", "greedy"), ("boom", f"{rogues.FOLDER}/answers.py(what='boom')"))
+MET = ["uniform", "greedy", *({"bot": f"{n}={bot}", "lane": "process"} for n, bot in APART)]
 
 
 @pytest.fixture
@@ -437,8 +432,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PYTEST_MPI", str(tmp_path))
     for name, value in ROOT_MAY.items():
         monkeypatch.setenv(name, value)
-    for cup, config in CUPS.items():
-        (tmp_path / f"{cup}.yaml").write_text(json.dumps(config))
+    (tmp_path / "cup.yaml").write_text(json.dumps({"pairs": 6, "seed": 3, "bots": MET}))
     yield tmp_path
     until(lambda: not marked_processes(str(tmp_path)))
     until(lambda: [path.name for path in temporary.iterdir() if "ompi" not in path.name] == [])
@@ -478,31 +472,6 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
     assert "exception" in (folder / "ranks" / "faults.csv").read_text()
     log = (folder / "ranks" / "run.log").read_text()
     assert f"{RANKS - 1} ranks of MPI" in log
-
-
-@pytest.mark.study
-@needs_mpi
-def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -> None:
-    """The games so far are kept; the bytes are those of a run that was not killed."""
-    words = ("run", "long.yaml", "--executor", "mpi")
-    run = start(folder, *words)
-    cup = folder / "results" / "long"
-    until(lambda: run.poll() is not None or count_games(cup) > 0)
-    ranks = psutil.Process(run.pid).children()
-    assert len(ranks) == RANKS
-    ranks[-1].send_signal(signal.SIGKILL)
-    run.communicate(timeout=PATIENCE)
-    assert run.returncode != 0
-    until(lambda: not marked_processes(str(folder)))
-    kept = count_games(cup)
-    assert 0 < kept < 3 * 80 * 2
-    again = start(folder, *words)
-    out, errors = again.communicate(timeout=PATIENCE)
-    assert again.returncode == 0, errors
-    assert f"{kept:,}" in out.splitlines()[0]
-    alone = run_command(folder, *words[:2], "--out", "alone")
-    assert alone.returncode == 0, alone.stderr
-    assert same_files(cup) == same_files(folder / "alone")
 
 
 @pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])

@@ -18,6 +18,7 @@ from arena.errors import InputError, escape
 from arena.lanes.faults import Fault
 from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits
+from arena.tournament.config_keys import HERE, Venue
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 
@@ -37,13 +38,14 @@ _MOST_EVIDENCE = 3  # lines
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to check: the bot's spec, its lane, games in each lane, seed and limits."""
+    """What to check: the bot's spec, its lane, games in each lane, seed, limits and venue."""
 
     spec: str
     lane: Lane
     games: int = GAMES
     seed: int = 0
     limits: Limits = Limits()
+    venue: Venue = HERE
 
     @property
     def jailed(self) -> bool:

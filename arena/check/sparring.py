@@ -174,7 +174,7 @@ def open_games(
     queue = Chunks(look=watch.look)
     with (
         run_log(None, QUIET) as log,
-        open_crew(1, queue, tournament, log) as crew,
+        open_crew(1, queue, tournament, log, order.venue) as crew,
     ):
         if crew.here:
             crew.here.on_beat = lambda _: watch.look()

@@ -10,6 +10,7 @@ import click
 
 from arena.check import GAMES, LEAST_GAMES
 from arena.cli import options as cli
+from arena.cli.starting import find_venue
 from arena.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def new(name: str, folder: Path) -> None:
     help="The lane of its processes.  [default: the jail, if there is one]",
 )
 @cli.LIMITS
+@cli.venue_options("workers", *cli.ON_THIS_MACHINE)
 @cli.json_option
 def check(
     bot: str,
@@ -73,6 +75,7 @@ def check(
     lane: Lane | None,
     limits: dict[str, Any],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Check each item of the contract for BOT, and estimate its rating.
 
@@ -96,7 +99,8 @@ def check(
         raise InputError(f"bot {bot!r}: a check needs its program, and it lives elsewhere")
     if lane == "jail":
         find_bubblewrap()
-    order = Order(bot, lane or safest_lane(), games, seed, cli.change_limits(limits))
+    venue = find_venue(options)
+    order = Order(bot, lane or safest_lane(), games, seed, cli.change_limits(limits), venue)
     adopt_orphans()
     items = []
     try:

@@ -22,6 +22,8 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from msgspec.structs import replace
+
 from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled
@@ -31,7 +33,7 @@ from arena.lanes.faults import KILLED, Fault
 from arena.lanes.scratch import scratch_folder
 from arena.processes import killing_orphans
 from arena.threads import count_cores
-from arena.tournament.config_keys import EXECUTORS, ExecutorChoice, Venue
+from arena.tournament.config_keys import EXECUTORS, HERE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Halves, Plan, Played, Verdict, Work
 from arena.tournament.schedule import Pairing
 from arena.tournament.timing import Speeds
@@ -84,20 +86,22 @@ def open_executor(venue: Venue) -> Iterator[Executor]:
     """
     at: Any = venue.executor or "local"
     at = ExecutorChoice(at) if at in EXECUTORS else at
+    told = replace(venue, executor=None)  # it travels to the workers
     if isinstance(at, Executor):
         yield at
     elif isinstance(at, ExecutorChoice) and at.kind == "local":
-        yield LocalExecutor(venue.workers or count_cores())
+        yield LocalExecutor(venue.workers or count_cores(), told)
     else:
-        with hook("open_pool")(at, venue.workers or 1) as pool:
+        with hook("open_pool")(at, told) as pool:
             yield pool
 
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Plays on `workers` worker processes of this machine."""
+    """Plays on `workers` worker processes of this machine, which know the `venue`."""
 
     workers: int
+    venue: Venue = HERE
 
     def __str__(self) -> str:
         return counted(self.workers, "worker")
@@ -106,16 +110,18 @@ class LocalExecutor:
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
-        with open_crew(self.workers, plan, tournament, log) as crew:
+        with open_crew(self.workers, plan, tournament, log, self.venue) as crew:
             yield from map(Played.check, crew.play())
             crew.dismiss()
 
 
 @contextmanager
-def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
+def open_crew(
+    size: int, work: Work, tournament: Tournament, log: RunLog, venue: Venue = HERE
+) -> Iterator[Crew]:
     """Yield a crew of `size` workers; at the end its processes and files are removed."""
     with scratch_folder() as folder, killing_orphans():
-        crew = Crew(size, work, tournament, log, folder)
+        crew = Crew(size, work, tournament, log, folder, venue)
         try:
             yield crew
         finally:
@@ -177,13 +183,14 @@ class Crew:
     """The worker processes of a machine, up to `size`; one that dies is replaced."""
 
     def __init__(
-        self, size: int, work: Work, tournament: Tournament, log: RunLog, folder: Path
+        self, size: int, work: Work, tournament: Tournament, log: RunLog, folder: Path, venue: Venue
     ) -> None:
         self.size = size
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
         self.halves = Halves(work, size, whole=whole, expect=self._expect)
         self.tournament = tournament
         self.speeds = Speeds()
+        self.venue = venue
         self.log = log
         self.folder = folder
         self.deaths = Deaths()
@@ -296,7 +303,7 @@ class Crew:
     def _head(self) -> bytes:
         from arena.executors.worker_process import write_head
 
-        return write_head(self.tournament)
+        return write_head(self.tournament, self.venue)
 
     def _find(self, number: int) -> Member:
         """Return the worker with this number, started if it does not exist."""

@@ -25,6 +25,8 @@ from arena.executors.log import Reporter, log_fault, logger
 from arena.lanes.evidence import Output
 from arena.lanes.faults import KINDS, Forfeit, one_line
 from arena.lanes.limits import Budget
+from arena.processes import adopt_orphans
+from arena.tournament.config_keys import Venue
 from arena.tournament.match import (
     Asking,
     Finished,
@@ -53,6 +55,11 @@ UNSTEADY: Final = "unsteady: "
 """Prefix of the message of a fault that did not recur because the bot made other moves."""
 _RENEW_EVERY = 0.3  # seconds; a look at the files of 120 bots takes 12 ms
 _MOST_GAMES = 4  # replays of one game, as a fault of one bot may follow one of the other
+
+
+def play_here(venue: Venue) -> None:  # noqa: ARG001 (nothing of a venue changes a process yet)
+    """Make this process, which is the arena's own, one that plays: what bots leave is its child."""
+    adopt_orphans()
 
 
 class Worker:

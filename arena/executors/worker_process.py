@@ -20,15 +20,16 @@ import msgspec
 from arena.entries.needs import look_from
 from arena.executors.answers import Answer, Asking, Failed, LastWords, Progress, write_answer
 from arena.executors.log import log_to, logger
-from arena.executors.worker import Worker
+from arena.executors.worker import Worker, play_here
 from arena.lanes.confine import die_with
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import Program
 from arena.lanes.limits import Limits
 from arena.lanes.meter import read_held
-from arena.processes import FOLDER_VARIABLE, adopt_orphans, kill_orphans
+from arena.processes import FOLDER_VARIABLE, kill_orphans
 from arena.threads import THREADS
+from arena.tournament.config_keys import HERE, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament
@@ -46,11 +47,11 @@ _MEMORY = "/proc/self/statm"
 _ALLOWED_SHARE = 0.9  # share of its memory limit above which a worker counts as corrupted
 
 
-def write_head(tournament: Tournament) -> bytes:
-    """Return the pickled head for a worker: the tournament, and the folders to find bots in."""
+def write_head(tournament: Tournament, venue: Venue = HERE) -> bytes:
+    """Return the pickled head for a worker: tournament, venue, and the folders to find bots in."""
     here = os.getcwd()
     path = [os.path.join(here, place) for place in sys.path]
-    return pickle.dumps((tournament, here, path))
+    return pickle.dumps((tournament, venue, here, path))
 
 
 def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
@@ -96,12 +97,12 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     home = _Home(descriptor, mmap.mmap(memory, Progress.SIZE))
     log_to(Path(folder).name, home.say)
     with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
-        tournament, here, path = pickle.loads(told)
+        tournament, venue, here, path = pickle.loads(told)
     for shared in (memory, head):
         os.close(shared)
     look_from(Path(here))
     sys.path[:] = path
-    adopt_orphans()  # what bots leave
+    play_here(venue)
     try:
         _serve(home, tournament, folder)
     except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has exited

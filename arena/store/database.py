@@ -273,7 +273,7 @@ class Database(SqliteFile):
             yield
 
     def fill(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Give a temporary table these rows only, in one transaction: one for each takes 18 us more.
+        """Give a temporary table these rows only, in one transaction: one for each takes 18 us.
 
         It is made if it is missing, with `columns` as SQL declares them.
         """

@@ -166,7 +166,7 @@ class Venue(Struct, frozen=True, kw_only=True):
     """Where games are played: what a config, the options of a command or a call say of it.
 
     Each field is a key of a config, and an option of every command that plays (`venue_options`).
-    `open_executor` opens a venue.
+    `open_executor` opens a venue, and all its workers know it.
     """
 
     workers: Annotated[Annotated[int, within("workers")] | None, told("workers")] = None

@@ -1,23 +1,29 @@
-"""Every command and call plays at a `Venue` that is opened, with the workers that are asked for."""
+"""Every command and call plays at a `Venue` that is opened; one more field reaches all of them."""
 
 from __future__ import annotations
 
 import inspect
+import pickle
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 import arena
+from arena.addons.cluster import call
 from arena.cli import cli
 from arena.errors import InputError
-from arena.executors.local import open_executor
-from arena.threads import count_cores
+from arena.executors import worker_process
+from arena.executors.local import LocalExecutor, open_executor
 from arena.tournament.config import Config
 from arena.tournament.config_keys import ExecutorChoice, Venue, choose_venue
+from arena.tournament.tournament import Tournament
+from engine.rules import STANDARD
 from tests.addons.league.small import a_league
 from tests.console import find_command
 from tests.kit import HERE
@@ -37,6 +43,7 @@ COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
     "verify": (HERE_ONLY, ("friday",)),
     "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
     "game": (ONE_PROCESS, ("greedy", "uniform")),
+    "check": (ONE_PROCESS, ("greedy", "--lane", "process")),
 }
 """The commands that play: which fields of a venue each does without, and what it is given."""
 
@@ -56,15 +63,26 @@ CALLS: dict[str, tuple[Callable[..., Any], set[str], Callable[..., Any]]] = {
 """The calls that play: which fields of a venue each does without."""
 
 
+class More(Venue, frozen=True, kw_only=True):
+    """A venue with one more field."""
+
+    mark: int = 0
+
+
 class Opened(Exception):
-    """So many workers were asked for; the games are not played."""
+    """A venue was opened; the games are not played."""
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self, venue: Venue, workers: int = 0) -> None:
+        self.venue, self.workers = venue, workers
 
 
-def _stop(workers: int) -> None:
-    raise Opened(workers)
+def _stop(venue: Venue, workers: int = 0) -> None:
+    raise Opened(venue, workers)
+
+
+def choose_more(*asked: Any) -> More:
+    """Return what `choose_venue` does, with one more field."""
+    return More(**msgspec.structs.asdict(choose_venue(*asked)), mark=7)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +103,12 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(made, folder)
     monkeypatch.chdir(folder)
     monkeypatch.setattr("arena.processes.adopt_orphans", lambda: None)
-    monkeypatch.setattr("arena.executors.local.LocalExecutor", _stop)
+    local = "arena.executors.local.LocalExecutor"
+    monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
+    monkeypatch.setattr("arena.executors.worker.play_here", _stop)
+    monkeypatch.setattr("arena.check.inspector.run_check", lambda order, _: _stop(order.venue))
+    for place in ("arena.tournament.config_keys", "arena.library.request"):
+        monkeypatch.setattr(f"{place}.choose_venue", choose_more)
     return folder
 
 
@@ -96,7 +119,7 @@ def parameters(command: str) -> set[str]:
 
 @pytest.mark.parametrize("name", [*COMMANDS, *CALLS])
 def test_what_plays_has_the_options_of_a_venue(name: str) -> None:
-    """Those that it does without are named above, so a new field is an option of all others."""
+    """Those that it does without are named above, so one more field is an option of all of them."""
     if name in COMMANDS:
         without, found = COMMANDS[name][0], parameters(name)
         assert ("scheduler" in found) == (not without)
@@ -106,22 +129,24 @@ def test_what_plays_has_the_options_of_a_venue(name: str) -> None:
     assert found & FIELDS == FIELDS - without
 
 
-def open_by(command: str, *words: str) -> int:
-    """Return the number of workers that a command asks for."""
+def open_by(command: str, *words: str) -> Opened:
+    """Return what a command has opened."""
     with pytest.raises(Opened) as found:
         cli.main([*command.split(), *COMMANDS[command][1], *words], standalone_mode=False)
-    return found.value.workers
+    return found.value
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_opens_its_venue(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the workers that are asked for; but not alone on a rank of MPI."""
+    """With the workers that are asked for, and one more field; but not alone on a rank of MPI."""
     without, _ = COMMANDS[command]
-    if without == ONE_PROCESS:
-        assert open_by(command) == 1
-    else:
-        assert open_by(command, "--workers", "3") == 3
+    opened = open_by(command, *([] if without == ONE_PROCESS else ["--workers", "3"]))
+    one = {"game": 1, "check": 0}
+    assert opened.workers == one.get(command, 3)
+    assert isinstance(opened.venue, More)
+    assert opened.venue.mark == 7
+    assert opened.venue.executor == (ExecutorChoice() if command == "check" else None)
     if "executor" not in without:
         monkeypatch.setenv("PMI_SIZE", "2")
         monkeypatch.setenv("PMI_RANK", "1")
@@ -138,22 +163,28 @@ def test_every_call_opens_its_venue(call: str) -> None:
     with pytest.raises(Opened) as found:
         play(**given)
     assert found.value.workers == given.get("workers", 1)
+    assert found.value.venue == More(workers=found.value.workers, mark=7)
 
 
 @pytest.mark.usefixtures("folder")
 def test_options_come_before_a_config_and_a_config_before_the_cores() -> None:
     """As everywhere."""
-    assert open_by("run", "--workers", "2") == 2
-    assert open_by("run") == 5
-    assert open_by("play") == count_cores()
+    assert open_by("run", "--workers", "2").workers == 2
+    assert open_by("run").workers == 5
+    assert open_by("play").venue.workers is None
 
 
-def test_an_executor_of_the_caller_plays() -> None:
-    """One of the arena's own as it is, others with the workers of a call, and nothing else."""
+def test_workers_know_the_venue_here_and_elsewhere() -> None:
+    """Each of them enters it; a client or a pool stays where it is."""
+    cup, venue = Tournament("cup", 0, 1, [], STANDARD), More(workers=3, mark=7)
+    with open_executor(venue) as executor:
+        assert executor == LocalExecutor(3, venue)
+    assert pickle.loads(worker_process.write_head(cup, venue))[1] == venue
+    assert pickle.loads(call.write_head(cup, venue))[1] == venue
+    with ThreadPoolExecutor() as pool, open_executor(replace(venue, executor=pool)) as executor:
+        assert (executor.executor, executor.venue) == (pool, venue)
     with open_executor(Venue(executor=HERE)) as executor:
         assert executor is HERE
-    with ThreadPoolExecutor() as pool, open_executor(Venue(workers=3, executor=pool)) as executor:
-        assert (executor.executor, executor.workers) == (pool, 3)  # of each call
     with pytest.raises(InputError, match="executor: 5 is neither a name"):
         arena.run(["greedy", "uniform"], executor=5)
 

@@ -26,6 +26,7 @@ from arena.errors import ArenaError, InputError
 from arena.executors.answers import Garbled, Part, from_part, to_part
 from arena.executors.local import open_crew
 from arena.executors.log import Line, RunLog, Sender
+from arena.tournament.config_keys import Venue
 from arena.tournament.plan import Chunk, Chunks, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, versions_here
@@ -48,13 +49,14 @@ _decoder = msgspec.msgpack.Decoder(Answer)
 def play_chunks(
     workers: int,
     tournament: Tournament,
+    venue: Venue,
     chunks: Sequence[Chunk],
     log: RunLog,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> list[Played]:
     """Return the results of chunks by a crew, of some if it is stopped; no process is left."""
     played = []
-    with open_crew(workers, Chunks(chunks), tournament, log) as crew:
+    with open_crew(workers, Chunks(chunks), tournament, log, venue) as crew:
         for one in crew.play():
             played.append(one)
             if is_stopped():
@@ -63,9 +65,9 @@ def play_chunks(
     return played
 
 
-def write_head(tournament: Tournament, workers: int) -> bytes:
+def write_head(tournament: Tournament, venue: Venue) -> bytes:
     """Return what every call of a run is given, for `play_call`."""
-    return pickle.dumps((tournament, workers, [*map(hash_imports, tournament.entries)]))
+    return pickle.dumps((tournament, venue, [*map(hash_imports, tournament.entries)]))
 
 
 def play_call(versions: Versions, head: bytes, chunks: bytes) -> bytes:
@@ -77,12 +79,13 @@ def play_call(versions: Versions, head: bytes, chunks: bytes) -> bytes:
     try:
         if differences := versions_here().differences(versions):
             raise InputError("; ".join(differences))  # before anything is unpickled
-        tournament, workers, imports = pickle.loads(head)
+        tournament, venue, imports = pickle.loads(head)
         entries = [*map(find_here, tournament.entries, imports)]
         lines: list[Line] = []
         log = RunLog([Sender(machine, lines.append)])
         tournament = replace(tournament, entries=entries)
-        played = play_chunks(workers, tournament, pickle.loads(chunks), log)
+        workers = venue.workers or 1
+        played = play_chunks(workers, tournament, venue, pickle.loads(chunks), log)
     except ArenaError as error:
         error.args = (f"{machine}: {error}",)
         raise

@@ -28,7 +28,7 @@ from arena.executors.answers import Garbled
 from arena.executors.log import RunLog, logger
 from arena.lanes.faults import KINDS
 from arena.threads import count_cores
-from arena.tournament.config_keys import PATIENCE, ExecutorChoice
+from arena.tournament.config_keys import HERE, PATIENCE, ExecutorChoice, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played
 from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament
@@ -52,14 +52,14 @@ _TICK = 1.0  # seconds between two looks at the number of processes
 class PoolExecutor:
     """Plays on all processes of an executor; `count` returns how many there are now.
 
-    A call has so many `workers`. `patience` is for how many seconds a run waits while
+    A call has the venue's workers, or one. `patience` is for how many seconds a run waits while
     there is no process. `what` names the processes in messages.
     """
 
     executor: Executor = field(repr=False)
     count: Callable[[], int]
     what: str
-    workers: int = 1
+    venue: Venue = HERE
     patience: float = PATIENCE
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class _Calls:
         self.plan = plan
         self.tournament = tournament
         self.log = log
-        self.head = write_head(tournament, pool.workers)
+        self.head = write_head(tournament, pool.venue)
         self.speeds = Speeds()
         self.asked: dict[Future[bytes], list[Chunk]] = {}
         self.home = ThreadPoolExecutor(1, "replays")
@@ -118,7 +118,7 @@ class _Calls:
         if self.held and not self.replays:
             self.replayed, self.held = self.held, []
             chunks = [chunk for _, one in self.replayed for chunk in _find_doubts(one)]
-            how = self.tournament, chunks, self.log, self.stopped.is_set
+            how = self.tournament, self.pool.venue, chunks, self.log, self.stopped.is_set
             self.replays = self.home.submit(play_chunks, count_cores(), *how)
         most = _AHEAD * self._count()
         while len(self.asked) < most and (chunks := self._cut()):
@@ -147,7 +147,7 @@ class _Calls:
         """
         doubted = {one.chunk.pairing for _, one in (*self.held, *self.replayed)}
         seconds = min(_MOST, max(_LEAST, _SHARE * (time.monotonic() - self.began)))
-        seconds *= self.pool.workers
+        seconds *= self.pool.venue.workers or 1
         chunks: list[Chunk] = []
         while seconds > 0 and len(chunks) < _MOST_CHUNKS:
             if not (chunk := self.plan.next(lambda pairing: pairing not in doubted)):
@@ -210,34 +210,33 @@ def _find_doubts(played: Played) -> Sequence[Chunk]:
 
 
 @contextmanager
-def open_pool(at: Any, workers: int) -> Iterator[PoolExecutor]:
-    """Yield the executor of a choice, of concurrent.futures or of a Dask client.
+def open_pool(at: Any, venue: Venue) -> Iterator[PoolExecutor]:
+    """Yield the executor of a venue: a choice, an executor of concurrent.futures, a Dask client.
 
-    Each of its calls has so many workers. Raises InputError if it cannot be reached, or for
-    another value.
+    Raises InputError if it cannot be reached, or is another value.
     """
     if isinstance(at, Executor):
-        yield _pool_of(at, workers, f"processes of {type(at).__name__}")
+        yield _pool_of(at, venue, f"processes of {type(at).__name__}")
     elif isinstance(at, ExecutorChoice) and at.kind == "mpi":
         with _open_mpi() as executor:
-            yield _pool_of(executor, workers, "ranks of MPI")
+            yield _pool_of(executor, venue, "ranks of MPI")
     elif isinstance(at, ExecutorChoice):
         with _connect(at) as client:
-            yield _pool_of_client(client, workers, at.patience)
+            yield _pool_of_client(client, venue, at.patience)
     elif isinstance(at, _import_distributed().Client):
-        yield _pool_of_client(at, workers, PATIENCE)
+        yield _pool_of_client(at, venue, PATIENCE)
     else:
         known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
         raise InputError(f"executor: {show(at)} is neither {known}")
 
 
-def _pool_of(executor: Executor, workers: int, what: str) -> PoolExecutor:
+def _pool_of(executor: Executor, venue: Venue, what: str) -> PoolExecutor:
     sizes = (getattr(executor, name, None) for name in _SIZES)
     size = next(filter(None, sizes), None) or count_cores()
-    return PoolExecutor(executor, lambda: size, what, workers)
+    return PoolExecutor(executor, lambda: size, what, venue)
 
 
-def _pool_of_client(client: Client, workers: int, patience: float) -> PoolExecutor:
+def _pool_of_client(client: Client, venue: Venue, patience: float) -> PoolExecutor:
     """Return what plays on all threads of the workers of a client's cluster."""
     if client.asynchronous:
         raise InputError("executor: an asynchronous Client; pass one that is not")
@@ -248,7 +247,7 @@ def _pool_of_client(client: Client, workers: int, patience: float) -> PoolExecut
         return 0
 
     executor = client.get_executor(pure=False)  # type: ignore[no-untyped-call]
-    return PoolExecutor(executor, count, "threads of Dask", workers, patience)
+    return PoolExecutor(executor, count, "threads of Dask", venue, patience)
 
 
 @contextmanager

@@ -118,7 +118,7 @@ def replays(monkeypatch: pytest.MonkeyPatch) -> list[Chunk]:
     """Return the list of chunks that are replayed here, where every game is won."""
     replayed: list[Chunk] = []
 
-    def play_here(_workers: int, _cup: object, chunks: Any, *_: Any) -> Any:
+    def play_here(_workers: int, _cup: object, _venue: object, chunks: Any, *_: Any) -> Any:
         replayed.extend(chunks)
         return won(chunks)
 
@@ -167,7 +167,7 @@ def test_while_a_fault_is_in_doubt_no_more_games_of_its_pairing_are_given_out(
 ) -> None:
     """So a bot that always crashes is soon out, and the rest of its games is not played."""
     fault = Fault("crash", "as it was told")
-    monkeypatch.setattr(pools, "play_chunks", lambda *args: won(args[2], fault))
+    monkeypatch.setattr(pools, "play_chunks", lambda *args: won(args[3], fault))
     executor = Scripted(faulty("crash"))
     found = games(play(executor, count=lambda: 1, most=1))
     assert len(found) < 2 * PAIRS
@@ -231,7 +231,7 @@ def test_a_call_plays_its_chunks_and_leaves_nothing(
     bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
     cup = Tournament("call", 3, 6, bots, STANDARD, Limits(memory=256))
     chunks = [Chunk(0, 0, 2), Chunk(0, 2, 4), Chunk(1, 0, 6), Chunk(2, 0, 6)]
-    data = play_call(versions_here(), write_head(cup, 2), pickle.dumps(chunks))
+    data = play_call(versions_here(), write_head(cup, Venue(workers=2)), pickle.dumps(chunks))
     machine, results, lines = read_answer(data, chunks)
     assert machine == os.uname().nodename
     assert {line.process for line in lines} == {machine}

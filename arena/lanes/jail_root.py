@@ -157,8 +157,7 @@ MOST: Final = 4 << 30
 _AHEAD = 64  # files requested from the kernel before the first of them is awaited
 
 
-_MOST_MARKED = 1 << 20  # bytes
-_kept = ""  # the marker, also where it cannot be written
+_MARKER, _MOST_MARKED = "warmed", 1 << 20  # in the user's cache folder; bytes
 
 
 def warm(paths: Iterable[Path], covers: Collection[str] = ()) -> None:
@@ -172,10 +171,12 @@ def warm(paths: Iterable[Path], covers: Collection[str] = ()) -> None:
     """
     marker = _read_marker()
     keys = {_key(path): path for path in paths}
-    for key in keys.keys() - {*marker}:
+    new = [*keys.keys() - {*marker}]
+    for key in new:
         read_all(keys[key], covers)
-        marker.append(key)
-    _write_marker(marker)
+    if new and marker[0]:
+        with suppress(OSError, InputError, RuntimeError), replacing(own_cache() / _MARKER) as part:
+            part.write_text("\n".join([*marker, *new]))
 
 
 def _key(path: Path) -> str:
@@ -192,26 +193,11 @@ def _read_marker() -> list[str]:
     others, because it begins with these.
     """
     start, dropped, most = _examine_pages()
-    texts = [_kept]
-    with suppress(OSError, InputError, RuntimeError):
-        texts += [
-            read_file(own_cache() / "warmed", _MOST_MARKED, links=False).decode(errors="replace")
-        ]
-    for text in reversed(texts):
-        lines = text.split("\n")
-        with suppress(IndexError, ValueError):
-            if lines[0] == start and dropped < int(lines[1]):
-                return lines
+    with suppress(OSError, InputError, RuntimeError, LookupError, ValueError):
+        lines = read_file(own_cache() / _MARKER, _MOST_MARKED, links=False).decode().split("\n")
+        if lines[0] == start and dropped < int(lines[1]):
+            return lines
     return [start, str(most)]
-
-
-def _write_marker(lines: list[str]) -> None:
-    global _kept
-    text = "\n".join(lines)
-    if text != _kept and lines[0]:
-        with suppress(OSError, InputError, RuntimeError), replacing(own_cache() / "warmed") as part:
-            part.write_text(text)
-    _kept = text
 
 
 def _examine_pages() -> tuple[str, int, int]:

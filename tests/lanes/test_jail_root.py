@@ -98,10 +98,9 @@ def test_a_root_is_made_once_and_whole(
 
 @pytest.fixture
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the marker a folder of its own, and let no earlier test have read anything."""
+    """Give the marker a folder of its own."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    monkeypatch.setattr(jail_root, "_kept", "")
     return folder / "district-noir-arena"
 
 
@@ -126,12 +125,6 @@ def shown(tmp_path: Path) -> Path:
     return file
 
 
-def warm_program(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warm what jails show, as the first one of a program."""
-    monkeypatch.setattr(jail_root, "_kept", "")
-    jail_root.warm([shown])
-
-
 def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
     tmp_path: Path, read: list[str]
 ) -> None:
@@ -152,23 +145,23 @@ def test_a_path_is_read_once_after_each_start_of_the_machine(
 ) -> None:
     """Not again by a later program; again if it has changed, and after another start."""
     for _ in range(2):
-        warm_program(shown, monkeypatch)
+        jail_root.warm([shown])
         assert read == [str(shown)]
     os.utime(shown, (1, 1))
-    warm_program(shown, monkeypatch)
+    jail_root.warm([shown])
     assert len(read) == 2
     monkeypatch.setattr(jail_root, "_examine_pages", lambda: ("another start 0", 0, 9))
     for _ in range(2):
-        warm_program(shown, monkeypatch)
+        jail_root.warm([shown])
         assert len(read) == 3
 
 
 @pytest.mark.parametrize("spoil", ["garbage", "folder", "link", "writable", "large"])
 def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
-    shown: Path, read: list[str], cache: Path, monkeypatch: pytest.MonkeyPatch, spoil: str
+    shown: Path, read: list[str], cache: Path, spoil: str
 ) -> None:
     """And a link is not followed: nothing is written to where it leads."""
-    warm_program(shown, monkeypatch)
+    jail_root.warm([shown])
     marker, other = cache / "warmed", cache.parent / "other"
     content, before = marker.read_bytes(), marker.stat()
     if spoil == "garbage":
@@ -183,7 +176,7 @@ def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
         cache.symlink_to(other)
     else:
         cache.chmod(0o777)
-    warm_program(shown, monkeypatch)
+    jail_root.warm([shown])
     assert len(read) == 2
     assert spoil != "link" or (other / "warmed").stat() == before
 

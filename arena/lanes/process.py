@@ -13,7 +13,7 @@ from arena.entries.entry import Entry
 from arena.errors import Exhausted, blaming_machine
 from arena.lanes import host
 from arena.lanes.confine import MOST_OPEN
-from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
+from arena.lanes.faults import KINDS, Forfeit, Kind, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import most_processes
 from arena.lanes.jail_root import HOME
 from arena.lanes.launch import Launch, plan_launch
@@ -271,14 +271,17 @@ class BotProcess:
 
     def _refusal(self, answer: Answer) -> Forfeit:
         known = KINDS.get(answer.kind)
-        may = known and (known.of_host if self.launch.hosted else known.of_program)
-        kind = answer.kind if may else "exception"
+        kind = answer.kind if known and self._may_say(known) else "exception"
         output = answer.output if self.launch.hosted else self.printed()
         error = answer.error or ""
-        if any(text in error for text in _NO_MORE):
+        if self._process and any(text in error for text in _NO_MORE):  # and no server elsewhere
             error = f"{error}: {TOO_MANY}"
         forfeit = Forfeit(kind, error, answer.traceback, output)
-        return self._kill_for(forfeit) if kind == "memory" else forfeit
+        return forfeit if kind in ("illegal", "exception") else self._kill_for(forfeit)
+
+    def _may_say(self, kind: Kind) -> bool:
+        """Return whether its program may say of itself that it has such a fault."""
+        return kind.of_host if self.launch.hosted else kind.of_program
 
     def _line(self, allowed: Allowed) -> bytes:
         """Return the next line of the answers without its line break."""

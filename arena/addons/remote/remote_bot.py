@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from arena.entries.entry import Entry
 from arena.errors import InputError, Unreachable, not_installed
-from arena.lanes.faults import KINDS, Forfeit
+from arena.lanes.faults import Forfeit, Kind
 from arena.lanes.launch import Launch
 from arena.lanes.limits import Allowed, Budget, Limits
 from arena.lanes.messages import MOST_LINE, Answer, Message, hello
@@ -261,11 +261,8 @@ class RemoteBot(BotProcess):
 
         stream.read = read_in_time
 
-    def _refusal(self, answer: Answer) -> Forfeit:
-        known = KINDS.get(answer.kind)
-        kind = "exception" if known is None or known.is_final else answer.kind
-        forfeit = Forfeit(kind, answer.error or "", answer.traceback, answer.output)
-        return forfeit if kind in ("illegal", "exception") else self._kill_for(forfeit)
+    def _may_say(self, kind: Kind) -> bool:
+        return not kind.is_final
 
     def kill(self) -> None:
         """End the session, and say so to the server."""

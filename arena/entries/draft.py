@@ -7,7 +7,6 @@ import keyword
 import re
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from arena.entries.archive import MAGIC, make_archive, read_archive
 from arena.entries.entry import Entry
 from arena.entries.program import ZIP
 from arena.entries.resolve import installed
-from arena.errors import InputError
+from arena.errors import InputError, naming
 
 _TEMPLATE = Path(__file__).parent / "template"
 _NAMED = re.compile("my_bot|MyBot")
@@ -32,23 +31,15 @@ def write_draft(name: str, folder: Path) -> tuple[Path, Path]:
     _check(name)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; make it first")
+    bot, test = paths = folder / f"{name}.py", folder / f"test_{name}.py"
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path}: exists already, and is not changed")
     names = {"my_bot": name, "MyBot": class_name(name)}
-    written: list[Path] = []
-    try:
-        for template in ("my_bot.py", "test_my_bot.py"):
-            text = (_TEMPLATE / template).read_text(encoding="utf-8")
-            path = folder / template.replace("my_bot", name)
-            with path.open("x", encoding="utf-8") as file:
-                written.append(path)
-                file.write(_NAMED.sub(lambda match: names[match[0]], text))
-    except OSError as error:
-        for file_written in written:
-            with suppress(OSError):
-                file_written.unlink()
-        exists = isinstance(error, FileExistsError)
-        reason = "exists already, and is not changed" if exists else error.strerror
-        raise InputError(f"{path}: {reason}") from None
-    bot, test = written
+    for path, template in zip(paths, ("my_bot.py", "test_my_bot.py"), strict=True):
+        text = (_TEMPLATE / template).read_text(encoding="utf-8")
+        with naming(path, OSError), path.open("x", encoding="utf-8") as file:
+            file.write(_NAMED.sub(lambda match: names[match[0]], text))
     return bot, test
 
 

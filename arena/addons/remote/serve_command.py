@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
 
 import click
 
@@ -30,11 +29,10 @@ def serve_bot(spec: str, host: str, port: int, lane: str | None) -> None:
     Example:
       arena serve-bot greedy --port 8000
     """
-    for library in ("httpx", "starlette", "uvicorn"):
-        if find_spec(library) is None:
-            raise InputError(not_installed(library, "remote"))
-    from arena.addons.remote.bot_server import serve
-
+    try:
+        from arena.addons.remote.bot_server import serve
+    except ImportError as error:
+        raise InputError(not_installed(f"{error.name}", "remote")) from None
     entry = resolve(spec, lane=lane)
     if entry.lane == "inproc":
         entry = replace(entry, lane="process")

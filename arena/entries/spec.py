@@ -168,15 +168,13 @@ def _parse_params(spec: str, text: str) -> dict[str, Any]:
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.args:
             raise ValueError  # also where a bracket of a file's name ends the call
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        if "None" in params or len(params) < len(call.keywords):  # of **, or of a name twice
+            raise ValueError
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: too deep
         raise InputError(
-            f"bot {spec!r}: parameters are written name=value, with plain values: "
+            f"bot {spec!r}: parameters are written name=value, each once, with plain values: "
             f"({text[:_MOST_SHOWN]})"
         ) from None
-    if "None" in params or len(params) < len(call.keywords):
-        raise InputError(
-            f"bot {spec!r}: parameters are written name=value, each once: ({text[:_MOST_SHOWN]})"
-        )
     return params
 
 

@@ -235,7 +235,7 @@ class Crew:
         else:
             self.halves.take_back([chunk])
         if not played or self._has_ready():
-            self.here.worker.close()
+            self.here.close()
             self.here = None
 
     def _on_beat(self, seconds: float) -> None:
@@ -368,7 +368,7 @@ class Crew:
 
     def _end(self, how: Callable[[Member], object]) -> None:
         if self.here:
-            self.here.worker.close()
+            self.here.close()
         for member in self.members.values():
             how(member)
         self.members.clear()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
-from threading import Lock, Thread, get_ident
+from threading import Lock, Thread
 from typing import Any
 
 import msgspec
@@ -138,22 +138,6 @@ class RunLog:
         record.processName = process
         for handler in self.handlers:
             handler.handle(record)
-
-    @contextmanager
-    def of_worker(self, process: str) -> Iterator[None]:
-        """Write what this thread logs as lines of a worker with this name."""
-        own = get_ident()
-
-        def divert(record: logging.LogRecord) -> bool:
-            if record.thread == own:
-                self.write(process, Line(process, record.levelno, record.getMessage()))
-            return record.thread != own
-
-        logger.addFilter(divert)
-        try:
-            yield
-        finally:
-            logger.removeFilter(divert)
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from threading import get_ident
 
 from arena.entries.entry import Entry
-from arena.executors.log import Reporter, RunLog
+from arena.executors.log import Line, Reporter, RunLog, logger
 from arena.executors.worker import Worker
 from arena.threads import one_thread
 from arena.tournament.match import GameResult
@@ -43,19 +45,29 @@ class Here(Reporter):
         self.on_beat = on_beat
         self._chunk: Chunk | None = None
         self._begun = 0.0
+        self._player = 0  # the thread that plays now
+        logger.addFilter(self._divert)
+
+    def _divert(self, record: logging.LogRecord) -> bool:
+        """Write what is logged by the thread that plays as lines of a worker, and nowhere else."""
+        if record.thread != self._player:
+            return True
+        name = self.worker.folder.name
+        self.log.write(name, Line(name, record.levelno, record.getMessage()))
+        return False
 
     def play(self, chunk: Chunk) -> Played | None:
         """Return the results of a chunk; None if it was abandoned."""
-        self._chunk, self._begun = chunk, time.monotonic()
+        self._chunk, self._begun, self._player = chunk, time.monotonic(), get_ident()
         before = time.thread_time()
         try:
             threads = one_thread() if "numpy" in sys.modules else nullcontext()
-            with self.log.of_worker(self.worker.folder.name), threads:
+            with threads:
                 return self.worker.play(chunk)
         except Abandoned:
             return None
         finally:
-            self._chunk = None
+            self._chunk, self._player = None, 0
             self.log.played += time.thread_time() - before
 
     def beat(self) -> None:
@@ -66,6 +78,11 @@ class Here(Reporter):
             except Abandoned:
                 self._chunk = None
                 raise
+
+    def close(self) -> None:
+        """End the bots."""
+        logger.removeFilter(self._divert)
+        self.worker.close()
 
     def failed(self, pairing: int, result: GameResult) -> None:
         """Show the first fault of a bot."""

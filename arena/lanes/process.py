@@ -11,7 +11,7 @@ from time import perf_counter
 from arena.addons import hook
 from arena.entries.entry import Entry
 from arena.errors import Exhausted, blaming_machine
-from arena.lanes import host
+from arena.lanes import host, meter
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, Kind, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import most_processes
@@ -29,16 +29,7 @@ from arena.lanes.messages import (
     hello,
     read_answer,
 )
-from arena.lanes.meter import (
-    CLOSED,
-    Held,
-    Meter,
-    Room,
-    Stopwatch,
-    find_silence,
-    read_held,
-    read_usage,
-)
+from arena.lanes.meter import Held, Room, Stopwatch
 from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
 from arena.processes import Child, find_below, sweep
@@ -166,7 +157,7 @@ class BotProcess:
 
     def _meter(self, pid: int, main: int | None = None) -> Stopwatch:
         """Return a clock for the turns of its processes."""
-        return Stopwatch(Meter(pid, main))
+        return Stopwatch(meter.Meter(pid, main))
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         """Return the forfeit of a bot whose program failed to start."""
@@ -193,7 +184,7 @@ class BotProcess:
 
     def held(self) -> Held:
         """Return the resources that its processes use."""
-        return read_held(self._own())
+        return meter.read_held(self._own())
 
     def _own(self) -> list[int]:
         """Return the ids of the bot's processes, without those of the jail around them."""
@@ -330,7 +321,7 @@ class BotProcess:
         """Kill the bot if it has too many processes, or they use too much memory together."""
         assert self._process is not None
         most = self.limits.memory << 20
-        usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
+        usage = meter.read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
         if usage.processes - _ABOVE * self.launch.contained > most_processes:  # bubblewrap and host
             raise self._kill_for(Forfeit("crash", TOO_MANY))
         if usage.memory > most:
@@ -339,10 +330,10 @@ class BotProcess:
 
     def _check_silence(self) -> None:
         """Kill the bot if it cannot answer: it has closed its output, or waits for more input."""
-        found = find_silence(self._own, self._pipes.answers, is_read=self._pipes.is_read)
+        found = meter.find_silence(self._own, self._pipes.answers, is_read=self._pipes.is_read)
         if not found or not self._pipes.transfer(0) or b"\n" in self._pipes.received:
             return
-        if found == CLOSED:
+        if found == meter.CLOSED:
             raise self._kill_for(Forfeit("crash", found))
         detail = _PARTIAL if self._pipes.received else _FLUSH
         message = f"no answer to `{self._awaited}`: {found} {detail}"

@@ -14,29 +14,28 @@ if TYPE_CHECKING:
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tuning import Tuning, tune
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, Unreachable, WorkerDied
-    from arena.library.comparing import Comparison, Plan, compare, plan
-    from arena.library.rating import Ratings, rate
+    from arena.library.rating import Plan, Ratings, plan, rate
     from arena.library.results import Results
-    from arena.library.running import Interrupted, play, run
+    from arena.library.running import Comparison, Interrupted, compare, play, run
     from arena.library.running import open_run as open
     from arena.replays.finished_game import Game
 else:
     _HOMES = {
         "ArenaError": "arena.errors:ArenaError",
         "ChangedBots": "arena.errors:ChangedBots",
-        "Comparison": "arena.library.comparing:Comparison",
+        "Comparison": "arena.library.running:Comparison",
         "Game": "arena.replays.finished_game:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
         "NoSites": "arena.errors:NoSites",
-        "Plan": "arena.library.comparing:Plan",
+        "Plan": "arena.library.rating:Plan",
         "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
         "Unreachable": "arena.errors:Unreachable",
         "WorkerDied": "arena.errors:WorkerDied",
-        "compare": "arena.library.comparing:compare",
+        "compare": "arena.library.running:compare",
         "open": "arena.library.running:open_run",
-        "plan": "arena.library.comparing:plan",
+        "plan": "arena.library.rating:plan",
         "play": "arena.library.running:play",
         "rate": "arena.library.rating:rate",
         "run": "arena.library.running:run",

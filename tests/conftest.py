@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 SLOW_EXAMPLES = (
     *("addons.learn.probe_bot", "addons.studies.tuning.Tuning"),
-    *("library.comparing.c", "library.results", "library.rating.RunReport"),
+    *("library.running.c", "library.results", "library.rating.RunReport"),
     *("runs.judge_games", "addons.rl.decisions", "addons.rl.spiel_bots"),
 )
 """Beginnings of the names of examples that play for about a second, all below `arena.`"""

@@ -40,7 +40,7 @@ COMMANDS: Final = addons.COMMANDS | addons.read_commands(
     report | look:report | Write the report of a RUN again, or compare runs
     verify | look:verify | Check the folder of a finished RUN: every game, every file
     show | records:show | Print the result of a run, or a game ply by ply
-    game | records:game | Play one game of a run again, and print its record
+    game | play:game | Play one game of a run again, and print its record
     new | writing:new | Write NAME.py, a complete bot, and test_NAME.py, its test
     check | writing:check | Check each item of the contract for BOT, and estimate its rating
     bots | look:bots | List the bots available by name: in bots/, and from packages

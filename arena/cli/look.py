@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,9 @@ import click
 
 from arena import addons
 from arena.cli import options as cli
-from arena.cli import picking
+from arena.cli import records
 from arena.cli.starting import describe_folder, find_venue
-from arena.errors import ArenaError, InputError, arena_command, escape
+from arena.errors import ArenaError, InputError, escape
 from arena.store.folder import LEAGUE
 
 if TYPE_CHECKING:
@@ -129,31 +129,33 @@ def _name_page(path: Path) -> str:
 
 
 @click.command()
-@click.argument("run", type=cli.PATH, metavar="RUN|FILE")
-@cli.default_option(
-    "--sample", _SAMPLE, 20, "Of a run: games of each pairing that the bots play again."
-)
+@click.argument("run", type=cli.PATH)
+@cli.default_option("--sample", _SAMPLE, 20, "Games of each pairing that the bots play again.")
 @cli.venue_options(*cli.ON_THIS_MACHINE)
 @cli.json_option
 def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
     Replays every record with the engine, lets the bots play a sample of the games again, and
-    regenerates every file. Reports the first difference, with exit status 1. Of a FILE of game
-    records, as `arena export` writes it, every record is replayed, and its result compared.
+    regenerates every file. Reports the first difference, with exit status 1. `arena replay` checks
+    a file of game records.
 
     \b
     Example:
       arena play greedy uniform --pairs 10 --out results/check &&
         arena verify results/check
     """
+    from arena.executors.local import open_executor
+    from arena.runs.verify import verify as verify_run
+
     lines = []
     difference = None
     try:
-        for line in _verify(run, sample, options):
-            lines.append(line)
-            if not as_json:
-                cli.say(line)
+        with open_executor(find_venue(options)) as executor:
+            for line in verify_run(run, sample, executor):
+                lines.append(line)
+                if not as_json:
+                    cli.say(line)
     except ArenaError as error:
         if isinstance(error, InputError) or not as_json:
             raise
@@ -164,29 +166,15 @@ def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
         sys.exit(0 if ok else 1)
 
 
-def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each check of a run, or of a file of records, that has passed."""
-    from arena.executors.local import open_executor
-    from arena.runs.verify import verify as verify_run
-    from arena.runs.verify import verify_records
-
-    if path.is_file() or str(path) == "-":
-        with picking.open_records(path) as file:
-            yield from verify_records(file, str(path))
-        return
-    with open_executor(find_venue(options)) as executor:
-        yield from verify_run(path, sample, executor)
-
-
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=cli.PATH, metavar="RUN|FILE [RUN ...]")
+@click.argument("runs", nargs=-1, required=True, type=cli.PATH, metavar="RUN [RUN ...]")
 @click.option(
     "--out",
     "-o",
     type=cli.PATH,
     metavar="FILE.html",
     help="File to write; FILE.md goes beside it.  [default: report.html in the folder of RUN; "
-    "beside a FILE; for several: results/report-RUN-RUN.html]",
+    "for several: results/report-RUN-RUN.html]",
 )
 def report(runs: Sequence[Path], out: Path | None) -> None:
     """Write the report of a RUN again, or compare runs.
@@ -194,8 +182,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     It shows the games so far, also of an unfinished run, and adds what the run's own report lacks:
     the time that bots took, and the results of `arena analyse`. Several runs are rated together, as
     by `arena rate`: a bot that is another one than in the first run is NAME@RUN, and a verdict says
-    which of the two is stronger. The report of a FILE of game records, as `arena export` writes it,
-    is that of `arena rate`. Of a league's folder all pages are written, to its site/.
+    which of the two is stronger. Of a league's folder all pages are written, to its site/.
 
     \b
     Example:
@@ -215,25 +202,11 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     places = [file, file.with_suffix(".md")]
     for place in places:
         check_place(place)
-    if files := _find_records(runs):
-        made = arena.rate(*files).report()
-    else:
-        first, *others = [arena.open(run) for run in runs]
-        made = first.report(*others)
+    first, *others = [arena.open(run) for run in runs]
+    made = first.report(*others)
     for place in places:
         made.save(place)
     cli.say(f"report in {' and '.join(map(str, places))}")
-
-
-def _find_records(runs: Sequence[Path]) -> Sequence[Path]:
-    """Return the file of records that is reported, if it is one; raises InputError beside runs."""
-    from arena.store.reader import holds_records
-
-    files = [run for run in runs if holds_records(run)]
-    if files and len(runs) > 1:
-        together = arena_command("rate", runs, ["--out", "FOLDER"])
-        raise InputError(f"{files[0]}: a file has a report of its own; {together} rates all games")
-    return files
 
 
 def _check_different(runs: Sequence[Path]) -> None:
@@ -248,7 +221,7 @@ def _check_different(runs: Sequence[Path]) -> None:
 def _choose_place(runs: Sequence[Path]) -> Path:
     """Return the path of a report without --out."""
     if len(runs) == 1:
-        return runs[0].with_suffix(".html") if _find_records(runs) else runs[0] / "report.html"
+        return runs[0] / "report.html"
     names = [os.path.basename(os.path.realpath(run)) for run in runs[:2]]
     more = f"-and-{len(runs) - 2}-more" if len(runs) > 2 else ""
     return Path("results") / f"report-{'-'.join(names)}{more}.html"
@@ -315,8 +288,8 @@ def view(
     """
     from arena.replays.html_page import render_replay
 
-    if picking.is_run(target, line=line, chosen=bool(bots)):
-        picked = picking.pick_game(target, (bots, None, None), "view")
+    if records.is_run(target, line=line, chosen=bool(bots)):
+        picked = records.pick_game(target, (bots, None, None), "view")
         if picked is None:
             return
         name = picked.fixture.name
@@ -329,7 +302,7 @@ def view(
     cli.say(f"the replay is in {out}")
 
 
-def _make_timeline_of_run(path: Path, picked: picking.Picked, seat: int | None) -> dict[str, Any]:
+def _make_timeline_of_run(path: Path, picked: records.Picked, seat: int | None) -> dict[str, Any]:
     """Return the timeline of a game of a run."""
     from arena.entries.resolve import resolve
     from arena.replays.curve import BOT
@@ -359,12 +332,12 @@ def _make_timeline_of_line(path: Path, line: int, seat: int | None) -> dict[str,
     from arena.replays.judge_records import line_timeline
     from engine import EngineError
 
-    text = picking.read_record(path, line)
+    text = records.read_record(path, line)
     title = f"line {line}" if str(path) == "-" else escape(f"{path.name}, line {line}")
     try:
         return line_timeline(text, title=title, seat=seat, by=resolve(BOT))
     except EngineError as error:
-        raise InputError(f"{path}: {picking.describe_place(line, error)}: {error}") from None
+        raise InputError(f"{path}: {records.describe_place(line, error)}: {error}") from None
 
 
 def _make_file_name(game: str, seat: int | None) -> str:
@@ -379,5 +352,5 @@ def _write_page(path: Path, page: str) -> None:
 
     if is_replay(path):
         path.unlink()
-    with picking.open_out(path) as file:
+    with records.open_out(path) as file:
         file.write(page)

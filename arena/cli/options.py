@@ -260,16 +260,13 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
 
     from arena.lanes.limits import Limits
 
-    fields = Limits.__struct_fields__
-    for name in changes:
-        if name not in fields:
-            from arena.tournament.yaml_text import unknown_key
-
-            raise InputError(f"--limits: {unknown_key(name, fields)}")
     try:
         return keys.converted({**msgspec.to_builtins(base or Limits()), **changes}, Limits)
     except msgspec.ValidationError as error:
-        raise InputError(f"--limits: {error}") from None
+        from arena.tournament.yaml_text import explain
+
+        why = explain(str(error), changes, {"": Limits.__struct_fields__}, {})
+        raise InputError(f"--limits: {why}") from None
 
 
 ANCHOR: Final = key_option("anchor", "the config's, or the mean is 1500")

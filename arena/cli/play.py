@@ -1,24 +1,28 @@
-"""The commands that play a tournament, compare two bots, or plan a run."""
+"""The commands that play a tournament or a game, compare two bots, or plan a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from arena.cli import options as cli
 from arena.cli import starting
-from arena.errors import arena_command, naming, wrapped
+from arena.entries.spec import LANES
+from arena.errors import InputError, arena_command, naming, wrapped
 from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult
+    from arena.entries.spec import Lane
     from arena.runs.run import Outcome, Playing
+    from arena.tournament.config import BotEntry
     from arena.tournament.tournament import Tournament
 
+_T = TypeVar("_T")
 _PAIRS = 100
 _SHOWN = 5  # games in which the change decided
 _NOT_OF_A_MANIFEST = (
@@ -86,12 +90,10 @@ def play(bots: Sequence[str], **options: Any) -> None:
     Example:
       arena play greedy uniform --pairs 100
     """
-    from arena.runs.rerun import keep_deals
     from arena.tournament.config import Config, make_tournament
 
     how = starting.make_playing(options)
     settings = cli.with_options(Config([], _PAIRS, name="play"), options)
-    settings = keep_deals(settings, how.kept)
     tournament = make_tournament(settings, bots, options["against"], options["lane"])
     _play(tournament, how, options)
 
@@ -100,7 +102,7 @@ def _play(
     tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
 ) -> None:
     """Play a tournament or a comparison, and print its result; `place` is its config."""
-    how, problems = starting.prepare(tournament, how, options, place)
+    problems = starting.prepare(tournament, how, options, place)
     with starting.stoppable(how.out):
         outcome = how.play(tournament)
     quiet, found = options["quiet"], outcome.comparison
@@ -210,3 +212,88 @@ def _print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qu
     if comparison.command:
         cli.say(f"repeat with: {comparison.command}")
     cli.say(starting.describe_folder(out))
+
+
+@click.command(cls=cli.Command)
+@click.argument("bot")
+@click.argument("opponent")
+@cli.default_option("--seed", cli.SEED, 0, "The run's seed.")
+@cli.default_option("--pair", cli.PAIR, 0, "Which deal.")
+@click.option("--deal", help="The deal, of a run with fixed deals.  [default: that of the pair]")
+@cli.default_option("--seat", cli.SEAT, 0, "The seat of BOT; seat 0 begins.")
+@click.option(
+    "--lane",
+    "lanes",
+    type=click.Choice(LANES),
+    multiple=True,
+    help="For both, or for each.  [default: as fits the bot]",
+)
+@click.option("--needs", multiple=True, help="A JSON list of paths, for both or for each.")
+@click.option(
+    "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
+)
+@cli.RULES
+@cli.LIMITS
+@click.option("--thoughts", is_flag=True, help="Add what bots thought of each action.")
+@cli.venue_options("workers", *cli.ON_THIS_MACHINE)
+def game(
+    bot: str,
+    opponent: str,
+    seed: int,
+    pair: int,
+    deal: str | None,
+    seat: int,
+    lanes: Sequence[Lane],
+    needs: Sequence[str],
+    labels: Sequence[str],
+    thoughts: bool,
+    **options: Any,
+) -> None:
+    """Play one game of a run again, and print its record.
+
+    A fault is printed with its evidence. The deal follows from the labels of the bots, the seed and
+    the pair. The record goes to standard output, ready for `arena show -`. With --thoughts the bots
+    report after the game what they thought; the game stays the same.
+
+    \b
+    Example:
+      arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
+    """
+    from arena.runs.rerun import add_thoughts, play_again, prepare
+    from arena.tournament.config import Config, make_tournament
+
+    bots = _describe_bots((bot, opponent), labels, lanes, needs)
+    settings = cli.with_options(Config([], pair + 1, name="game", seed=seed), options)
+    tournament = make_tournament(settings, bots)
+    tournament = tournament if deal is None else tournament.on_deal(deal)
+    cli.warn(prepare(tournament))
+    again = play_again(tournament, pair, seat, starting.find_venue(options | {"workers": 1}))
+    cli.say(*again.evidence(), err=True)
+    if thoughts:
+        again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
+        if note:
+            cli.say(f"note: {note}", err=True)
+    cli.say_json(again.to_json())
+
+
+def _describe_bots(
+    specs: Sequence[str], labels: Sequence[str], lanes: Sequence[Lane], needs: Sequence[str]
+) -> list[BotEntry]:
+    """Return the two bots, with their labels, lanes and needed files."""
+    from arena.tournament.config import BotEntry
+
+    both = zip(
+        specs,
+        _give_each("label", labels),
+        _give_each("lane", lanes),
+        (cli.parse_json("--needs", text or "[]", list[str]) for text in _give_each("needs", needs)),
+        strict=True,
+    )
+    return [BotEntry(spec, label, {}, lane, paths) for spec, label, lane, paths in both]
+
+
+def _give_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
+    """Return one value for each of two bots: one value is for both, no value is None for both."""
+    if len(values) > 2 or (name == "label" and len(values) == 1):
+        raise InputError(f"--{name}: give it twice, once for each bot")
+    return (*values, *values)[:2] if values else (None, None)

@@ -1,30 +1,151 @@
-"""Commands that show, judge, export and replay games, of a run or of a file of records."""
+"""Commands that show, judge and export games, and how they are found in a run or in a file."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import closing, suppress
-from itertools import chain, groupby
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO
 
 import click
 
 from arena.cli import options as cli
-from arena.cli import picking
-from arena.cli.starting import find_venue
-from arena.entries.spec import LANES
-from arena.errors import InputError, arena_command, escape_lines, shell_line
+from arena.errors import InputError, arena_command, escape_lines, shell_line, writing
 
 if TYPE_CHECKING:
-    from arena.entries.spec import Lane
-    from arena.tournament.config import BotEntry
+    from arena.replays.finished_game import Game
+    from arena.store.store import Store
     from arena.tournament.config_keys import Naming
+    from arena.tournament.schedule import Fixture
+    from arena.tournament.tournament import Tournament
+    from engine import EngineError
 
-_T = TypeVar("_T")
 _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite", ".yaml"}
+
+
+@contextmanager
+def open_out(path: Path | None) -> Iterator[TextIO]:
+    """Open a new file, which is removed if writing it fails."""
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        file = path.open("x", encoding="utf-8")
+    except FileExistsError:
+        raise InputError(f"{path}: exists already, and is not changed") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be written: {reason}") from None
+    try:
+        with writing(path), file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def open_records(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of records; - is standard input."""
+    from arena.entries.file import open_file
+    from arena.store.reader import why_no_file
+
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    if why := why_no_file(path):
+        raise InputError(f"{path}: {why}")
+    try:
+        file = open_file(path)
+    except InputError as error:
+        is_run = path.is_dir() and (path / "run.sqlite").exists()
+        hint = f", of a run: arena export {path} | arena replay -" if is_run else ""
+        raise InputError(f"{path}: {error}{hint}") from None
+    with file:
+        yield file
+
+
+def read_record(path: Path, line: int) -> bytes:
+    """Return a line of a file of records, counted from 1; raises InputError if it has fewer."""
+    from arena.replays.judge_records import read_lines
+
+    with open_records(path) as records:
+        text = next(islice(read_lines(records), line - 1, None), None)
+    if text is None:
+        raise InputError(f"{path}: there is no line {line}")
+    return text
+
+
+def is_run(target: Path, *, line: int | None, chosen: bool) -> bool:
+    """Return True for the folder of a run, False for a file of records.
+
+    Raises InputError for anything else, for a `line` of a run, and if a game is `chosen` by labels
+    in a file.
+    """
+    if os.path.isdir(target):  # False also if it cannot be accessed
+        if line is not None:
+            raise InputError(f"--line: for a file of records, and {target} is a folder")
+        return True
+    if chosen:
+        raise InputError(f"{target}: not the folder of a run; a game of a file is chosen by --line")
+    if not os.path.exists(target) and str(target) != "-":
+        raise InputError(f"{target}: no such file, and no such run")
+    return False
+
+
+def describe_place(line: int, error: EngineError) -> str:
+    """Return where in a file of records an error is: the line, and the ply if it has one."""
+    ply = getattr(error, "ply", None)
+    return f"line {line}" if ply is None else f"line {line}, ply {ply}"
+
+
+_LISTED = 20  # games
+
+
+class Picked(NamedTuple):
+    """A game of a run, with its tournament and fixture."""
+
+    tournament: Tournament
+    fixture: Fixture
+    game: Game
+
+
+def pick_game(
+    path: Path, choice: tuple[Sequence[str], int | None, int | None], command: str
+) -> Picked | None:
+    """Return the game of a run that is chosen by labels or by its name, pair and seat.
+
+    If the choice fits several games, prints a list of them with the `command` for one of them, and
+    returns None. Raises InputError if it fits no game.
+    """
+    from arena.store.reader import choose, chosen_games, read_run
+
+    tournament, store = read_run(path)
+    with closing(store):
+        games = chosen_games(tournament, store, choose(tournament, *choice))
+        listed = list(islice(games, _LISTED + 1))
+        note_extent(path, tournament, store)
+    if not listed:
+        raise InputError(f"{path}: no such game has been played yet")
+    if len(listed) == 1:
+        return Picked(tournament, *listed[0])
+    cli.say(*(f"{fixture.name}  {game.ending}" for fixture, game in listed[:_LISTED]))
+    if len(listed) > _LISTED:
+        cli.say("...")
+    words = arena_command(command, [path, listed[0][0].name])
+    cli.say(f"one of them, ply by ply: {words}")
+    return None
+
+
+def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
+    """Print a note on standard error if a run is not finished."""
+    from arena.runs.stored_run import measure_extent
+
+    if state := measure_extent(tournament, store).describe():
+        cli.say(f"note: {path}: {state}", err=True)
 
 
 @click.command()
@@ -45,7 +166,7 @@ def replay(file: Path, as_json: bool) -> None:
 
     format_judgement = to_json if as_json else to_text
     bad = False
-    with picking.open_records(file) as records:
+    with open_records(file) as records:
         for judgement in judge(read_lines(records)):
             bad |= "error" in judgement
             cli.say(format_judgement(judgement))
@@ -90,7 +211,7 @@ def show(
     cli.tolerate_any_terminal()
     choice = bots, pair, seat
     chosen = bool(bots) or pair is not None or seat is not None
-    if not picking.is_run(target, line=line, chosen=chosen):
+    if not is_run(target, line=line, chosen=chosen):
         _show_record(target, line or 1, names, by)
     elif chosen:
         _show_game(target, choice, names, by)
@@ -142,7 +263,7 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     from arena.replays.judge_records import parse_players, parse_record, read_line
     from engine import EngineError, IllegalAction
 
-    text = picking.read_record(path, line)
+    text = read_record(path, line)
     try:
         with suppress(IllegalAction):  # the plies before it are shown
             read_line(text)
@@ -151,7 +272,7 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
         for row in chain(format_game(record, names, players), decisive):
             cli.say(row)
     except EngineError as error:
-        raise InputError(f"{path}: {picking.describe_place(line, error)}: {error}") from None
+        raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
 
 
 def _show_game(
@@ -164,7 +285,7 @@ def _show_game(
     from arena.replays.curve import describe_decisive
     from engine import EngineError
 
-    picked = picking.pick_game(path, choice, "show")
+    picked = pick_game(path, choice, "show")
     if picked is None:
         return
     game = picked.game
@@ -197,92 +318,7 @@ def export(run: Path, out: Path | None) -> None:
         name = out.with_suffix(".jsonl")
         raise InputError(f"--out {out}: games are written as JSON lines, as to {name}{where}")
     tournament, store = read_run(run)
-    with closing(store), picking.open_out(out) as file:
+    with closing(store), open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):
             click.echo(game.to_json(game=fixture.name), file)
-        picking.note_extent(run, tournament, store)
-
-
-@click.command(cls=cli.Command)
-@click.argument("bot")
-@click.argument("opponent")
-@cli.default_option("--seed", cli.SEED, 0, "The run's seed.")
-@cli.default_option("--pair", cli.PAIR, 0, "Which deal.")
-@click.option("--deal", help="The deal, of a run with fixed deals.  [default: that of the pair]")
-@cli.default_option("--seat", cli.SEAT, 0, "The seat of BOT; seat 0 begins.")
-@click.option(
-    "--lane",
-    "lanes",
-    type=click.Choice(LANES),
-    multiple=True,
-    help="For both, or for each.  [default: as fits the bot]",
-)
-@click.option("--needs", multiple=True, help="A JSON list of paths, for both or for each.")
-@click.option(
-    "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
-)
-@cli.RULES
-@cli.LIMITS
-@click.option("--thoughts", is_flag=True, help="Add what bots thought of each action.")
-@cli.venue_options("workers", *cli.ON_THIS_MACHINE)
-def game(
-    bot: str,
-    opponent: str,
-    seed: int,
-    pair: int,
-    deal: str | None,
-    seat: int,
-    lanes: Sequence[Lane],
-    needs: Sequence[str],
-    labels: Sequence[str],
-    thoughts: bool,
-    **options: Any,
-) -> None:
-    """Play one game of a run again, and print its record.
-
-    A fault is printed with its evidence. The deal follows from the labels of the bots, the seed and
-    the pair. The record goes to standard output, ready for `arena show -`. With --thoughts the bots
-    report after the game what they thought; the game stays the same.
-
-    \b
-    Example:
-      arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
-    """
-    from arena.runs.rerun import add_thoughts, play_again, prepare
-    from arena.tournament.config import Config, make_tournament
-
-    bots = _describe_bots((bot, opponent), labels, lanes, needs)
-    settings = cli.with_options(Config([], pair + 1, name="game", seed=seed), options)
-    tournament = make_tournament(settings, bots)
-    tournament = tournament if deal is None else tournament.on_deal(deal)
-    cli.warn(prepare(tournament))
-    again = play_again(tournament, pair, seat, find_venue(options | {"workers": 1}))
-    cli.say(*again.evidence(), err=True)
-    if thoughts:
-        again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
-        if note:
-            cli.say(f"note: {note}", err=True)
-    cli.say_json(again.to_json())
-
-
-def _describe_bots(
-    specs: Sequence[str], labels: Sequence[str], lanes: Sequence[Lane], needs: Sequence[str]
-) -> list[BotEntry]:
-    """Return the two bots, with their labels, lanes and needed files."""
-    from arena.tournament.config import BotEntry
-
-    both = zip(
-        specs,
-        _give_each("label", labels),
-        _give_each("lane", lanes),
-        (cli.parse_json("--needs", text or "[]", list[str]) for text in _give_each("needs", needs)),
-        strict=True,
-    )
-    return [BotEntry(spec, label, {}, lane, paths) for spec, label, lane, paths in both]
-
-
-def _give_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
-    """Return one value for each of two bots: one value is for both, no value is None for both."""
-    if len(values) > 2 or (name == "label" and len(values) == 1):
-        raise InputError(f"--{name}: give it twice, once for each bot")
-    return (*values, *values)[:2] if values else (None, None)
+        note_extent(run, tournament, store)

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,8 +48,8 @@ def print_report(
 
 def _list_notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
-    from arena.tournament.fixed_deals import describe_deals
     from arena.tournament.rule_changes import describe_changes
+    from arena.tournament.schedule import describe_deals
 
     said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
     yield from filter(None, said)
@@ -114,14 +113,11 @@ def read_tournament(
     config: Path, path: Path, options: Mapping[str, Any]
 ) -> tuple[Tournament, Playing]:
     """Return the tournament of a config, which is in this file, and how options say to play it."""
-    from arena.runs.rerun import keep_deals
     from arena.tournament.config import made_from, make_tournament, read
 
     own = list[Any]() if options["more"] else None  # which are added below
     settings = with_options(read(path, pairs=options["pairs"], bots=own), options)
     how = make_playing(options, settings)
-    folder = how.out or Path("results") / settings.name
-    settings = keep_deals(settings, None if how.fresh else folder)
     with naming(config), made_from(settings, path):
         bots = options["more"], options["against"], options["lane"]
         return make_tournament(settings, *bots), how
@@ -129,24 +125,21 @@ def read_tournament(
 
 def prepare(
     tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
-) -> tuple[Playing, list[str]]:
-    """Return how a tournament is played, and a line for each bot that does not load.
+) -> list[str]:
+    """Return a line for each bot that does not load, after a warning.
 
-    Where bots have changed since their games were played, asks whether to replace those. Raises
-    InputError, which names the `place` that the tournament is from.
+    Raises ChangedBots, and InputError, which names the `place` that the tournament is from.
     """
     from arena.runs import rerun
 
     try:
         problems = rerun.prepare(tournament, how.kept)
-    except ChangedBots as changed:
-        if not _agrees_to_replace(changed):
-            raise
-        return prepare(tournament, replace(how, replace=True), options, place)
+    except ChangedBots:
+        raise
     except InputError as error:
         raise InputError(f"{place}: {error}") if place else error from None
     report_problems(problems, options)
-    return how, problems
+    return problems
 
 
 def report_problems(problems: Sequence[str], options: Mapping[str, Any]) -> None:
@@ -195,11 +188,3 @@ def _refuse_ranks() -> None:
         if size != "1":
             rank = os.environ.get(of_rank, "?")
             raise InputError(f"this is rank {rank} of {size}: --executor mpi is missing")
-
-
-def _agrees_to_replace(changed: ChangedBots) -> bool:
-    """Ask whether the games of changed bots are to be played again, where somebody can answer."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    say(str(changed).partition("; --replace")[0], err=True)
-    return click.confirm("Play their games again? Those of before are kept until then", err=True)

@@ -241,12 +241,7 @@ class Worker:
         labels = game.fixture.labels
         entries = [self.tournament.by_label[label] for label in labels]
         clock = WallClock.like(self.tournament.limits.clock())
-        begun = time.process_time() if self.pace.weighs(labels) else 0.0  # 1 us
         finished, in_time = play_untimed(game.begin(), entries, game.draw, clock)
-        if begun and not finished.fault:
-            seconds = time.process_time() - begun
-            for label in labels:
-                self.timings[label].games.add(seconds / len(finished.state.history))
         self.output.take()
         self.output.stay()
         if in_time or finished.fault:

@@ -1,24 +1,33 @@
-"""Rate bots by existing games, and show reports in a notebook."""
+"""Rate bots by existing games, say how many are needed, and show reports in a notebook."""
 
 from __future__ import annotations
 
 import io
+import math
 import os
-import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import NormalDist
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.errors import InputError
-from arena.library.request import Location, folder_path
+import numpy as np
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError, counted
+from arena.library.request import Bot, Location, folder_path, list_bots, plain
 from arena.replays.html_page import check_place
 from arena.reports.blocks import Report
 from arena.reports.drawing import Chart
+from arena.statistics.ratings import ELO
+from arena.statistics.two_bots import ALPHA, boundary
 from arena.store.columns import Frames
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, list_names, write_text
 from arena.tables.summary import format_standings
+from arena.tournament.config_keys import MOST_WIDTH, POWER
 from arena.tournament.tournament import Anchored
+from engine.errors import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,7 +202,7 @@ class Ratings:
         """Return the text; with a width, the table has at most so many columns."""
         found = self._rated.tables.findings
         table = format_standings(self._rated.tables.rows, int(width) if width else None)
-        said = textwrap.wrap(self.headline, 80)
+        said = wrap(self.headline, 80)
         return "\n".join([self._rated.extent, *table, *found.lines(), *said])
 
     __repr__ = __str__
@@ -237,3 +246,106 @@ def rate(*games: pd.DataFrame | Location, anchor: Anchored = "") -> Ratings:
                 raise InputError(f"table {number}: expected a DataFrame, got {type(one).__name__}")
             lists.append(list_games(table, f"table {number}"))
     return Ratings(lists, rate_lists(lists, anchor))
+
+
+_MOST_BOTS = 60
+_STEPS = 20  # until the bound of a lead no longer moves
+
+
+class Plan(NamedTuple):
+    """The plan of a round robin: the pairs of every two bots, all games, and a sentence.
+
+    `first` are the games after which a run with `until: first` knows the strongest.
+
+    >>> print(plan(6, gap=50))
+    With 83 pairs of every two bots, neighbours 50 Elo points apart are told apart
+    with a chance of 80 %: 2,490 games in all. The strongest is known after about
+    1,800 games with --until first.
+    """
+
+    pairs: int
+    games: int
+    sentence: str
+    first: int
+
+    def __str__(self) -> str:
+        return "\n".join(wrap(self.sentence, 80))
+
+
+def plan(bots: Sequence[Bot] | int, *, gap: float, power: float = POWER) -> Plan:
+    """Compute the pairs that separate neighbours in a round robin with `power`.
+
+    `bots` are bots or their number, and each is `gap` Elo points stronger than the next one. Raises
+    InputError.
+
+    >>> plan(6, gap=20).games
+    14220
+    """
+    gap, power, bots = plain((gap, power, bots))
+    if not (type(gap) in (int, float) and 1 <= gap <= MOST_WIDTH):
+        raise InputError(f"gap: {show(gap)} is not a number from 1 to {MOST_WIDTH:,}")
+    if not (type(power) is float and 0.5 <= power <= 0.99):
+        raise InputError(f"power: {show(power)} is not a number from 0.5 to 0.99")
+    number = _count(bots)
+    pairs = pairs_to_tell(number, gap, power)
+    games, first = pairs * number * (number - 1), 2 * pairs_to_lead(number, gap)
+    first = int(float(f"{first:.2g}"))
+    sentence = (
+        f"With {counted(pairs, 'pair')} of every two bots, neighbours {gap:g} Elo points apart are "
+        f"told apart with a chance of {100 * power:.0f} %: {counted(games, 'game')} in all. The "
+        f"strongest is known after about {counted(first, 'game')} with --until first."
+    )
+    return Plan(pairs, games, sentence, first)
+
+
+def _count(bots: Any) -> int:
+    """Return the number of bots; raises InputError."""
+    if type(bots) is not int:
+        for bot in (found := list_bots(bots)):
+            if isinstance(bot, str):
+                resolve(bot)
+            elif bot is None or isinstance(bot, int | float):
+                raise InputError(f"{show(bot)} is neither a bot nor how many there are")
+        bots = len(found)
+    if not 2 <= bots <= _MOST_BOTS:
+        raise InputError(f"bots: {bots:,} is not a number from 2 to {_MOST_BOTS}")
+    return int(bots)
+
+
+def pairs_to_tell(bots: int, gap: float, power: float) -> int:
+    """Return the pairs of every two bots of a ladder with which neighbours are told apart.
+
+    A gap must exceed its bound and the luck of the power, in standard errors. The bound is that of
+    Bonferroni for the gap and those others that are not told apart yet, as the test steps down. The
+    error is that of the Bradley-Terry model, where the two games of a pair are independent. The
+    study (bench/STUDIES.md) says by how much that misses.
+
+    >>> [pairs_to_tell(bots, 20, 0.8) for bots in (2, 6, 20)]
+    [1189, 474, 207]
+    """
+    strengths = gap / ELO * np.arange(bots)
+    information = 1 / (1 + np.cosh(strengths[:, None] - strengths))  # of the two games of a pair
+    np.fill_diagonal(information, 0.0)
+    inverse = np.linalg.pinv(np.diag(information.sum(axis=0)) - information)
+    upper, lower = np.arange(bots - 1), np.arange(1, bots)
+    variances = inverse[upper, upper] + inverse[lower, lower] - 2 * inverse[upper, lower]
+    normal, open_gaps = NormalDist(), 1 + (1 - power) * (bots - 2)
+    errors = normal.inv_cdf(1 - ALPHA / 2 / open_gaps) + normal.inv_cdf(power)
+    return math.ceil(float(variances.mean()) * (errors * ELO / gap) ** 2)
+
+
+def pairs_to_lead(bots: int, gap: float) -> int:
+    """Return the pairs of a run with `until: first` on a ladder of bots.
+
+    The lead of the first bot must exceed a bound that holds at every look, and pairs are given to
+    it and its rival as its variance falls fastest. The others have a first round of 20 pairs.
+
+    >>> [pairs_to_lead(bots, 20) for bots in (2, 8, 12)]
+    [1704, 6084, 7746]
+    """
+    share, square = 1 / (1 + 10 ** (-gap / 400)), 9.0
+    for _ in range(_STEPS):
+        level = 2 * ALPHA / (bots - 1 if bots > 2 else 4)
+        square = float(boundary(square * (ELO / gap) ** 2, level))
+    variance = 2 * ((bots - 1) / bots) ** 2 / (share * (1 - share))  # of the lead, times the pairs
+    return math.ceil(variance * square * (ELO / gap) ** 2) + 10 * (bots - 2) * (bots - 3)

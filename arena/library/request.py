@@ -19,7 +19,7 @@ from arena.errors import ChangedBots, InputError
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.written import Here, bundle, explain_held, has_held, keep_here
-from arena.runs.rerun import find_manifest, keep_deals, play_as, prepare
+from arena.runs.rerun import find_manifest, play_as, prepare
 from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
 from arena.tournament.config_keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
@@ -157,7 +157,7 @@ def request(
             tournament, settings = _repeat(manifest, {"bots": bots, **given})
         else:
             data = default if data is None else data
-            tournament, settings = _make(bots, data, given, name, how.kept)
+            tournament, settings = _make(bots, data, given, name)
         for problem in prepare(tournament, how.kept):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
@@ -180,13 +180,13 @@ def make_playing(out: Location | None, *, progress: bool, **more: Any) -> Playin
 
 
 def _make(
-    bots: Sequence[Bot] | None, data: Any, given: Mapping[str, Any], name: str, folder: Path | None
+    bots: Sequence[Bot] | None, data: Any, given: Mapping[str, Any], name: str
 ) -> tuple[Tournament, Config]:
     """Return the tournament of a config, and the config with the arguments of a call."""
     code: dict[str, Code] = {}
     if isinstance(data, Mapping):
         data = _merge(data, bots, given, code)
-    settings = keep_deals(convert(data, name), folder)
+    settings = convert(data, name)
     return keep_here(make_tournament(settings, objects=code)), settings
 
 

@@ -42,14 +42,12 @@ Thing: TypeAlias = type | FunctionType
 _FUTURE = "from __future__ import annotations\n"
 _ADDRESS = re.compile(r" at 0x\w+")
 _PROGRAM = """
-import sys
 from importlib.util import find_spec
-sys.path.append(sys.argv[1])
-for name in sys.argv[2:]:
+for name in sys.argv[1:]:
     spec = find_spec(name)
     print(spec and (spec.origin or [*spec.submodule_search_locations]))
 """
-"""Prints where Python finds packages without the working folder, PYTHONPATH and import hooks."""
+"""Prints where a process finds packages that begins as a bot's does, without PYTHONPATH."""
 
 _things: dict[str, Callable[..., Strategy]] = {}  # by name and hash
 
@@ -187,8 +185,11 @@ def _find_imports(name: str, value: object, text: _Text) -> list[str]:
 @cache
 def _are_installed(*modules: str) -> bool:
     """Return whether a bot's process finds the packages of modules where this one has them."""
+    from arena.lanes.jail import BEGIN  # takes 10 ms, and only a class or function needs it
+
     packages = sorted({module.partition(".")[0] for module in modules})
-    words = [sys.executable, "-I", "-c", _PROGRAM, str(Path(ROOT)), *packages]
+    program = BEGIN.format(path=[str(Path(ROOT))], statement=_PROGRAM)
+    words = [sys.executable, "-I", "-c", program, *packages]
     there = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
     specs = [getattr(sys.modules.get(package), "__spec__", None) for package in packages]
     here = [spec and str(spec.origin or [*spec.submodule_search_locations]) for spec in specs]

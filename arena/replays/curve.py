@@ -19,7 +19,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Forfeit
 from arena.replays.timeline import follow
-from arena.tournament.thinking import asked
+from arena.tournament.judged import asked
 from engine import STANDARD, TAKE, EngineError, Record, Seat, outcome
 from engine.notation import parse_actions
 from engine.view import view

@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -25,14 +24,14 @@ from arena.lanes.probe import find_problems, probe
 from arena.replays.finished_game import Game
 from arena.store.folder import MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
-from arena.store.reader import find_changed, read_run
+from arena.store.reader import find_changed
 from arena.store.store import Store
-from arena.tournament.config import Config, check_name, override
+from arena.tournament.config import check_name
 from arena.tournament.config_keys import MOST_BOTS, Venue
+from arena.tournament.judged import find_thoughts
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
-from arena.tournament.thinking import find_thoughts
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import maker_of
 from engine import STANDARD, Rules, State
@@ -107,21 +106,6 @@ def find_manifest(config: object) -> Mapping[str, Any] | None:
         except (InputError, ValueError, RecursionError):
             return None
     return config if isinstance(config, Mapping) and "versions" in config else None
-
-
-def keep_deals(settings: Config, folder: Path | None) -> Config:
-    """Return a config with the deals of the run in this folder, if their own file is gone.
-
-    So a run continues without the file that its deals are from.
-    """
-    name = settings.deals
-    if not name or not isinstance(name, str) or not folder or os.path.exists(name):
-        return settings
-    with suppress(InputError):
-        tournament, store = read_run(folder)
-        store.close()
-        return override(settings, deals=[*tournament.deals] or None)
-    return settings
 
 
 def play_as(manifest: Mapping[str, Any]) -> Tournament:

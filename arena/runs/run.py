@@ -159,9 +159,7 @@ def run(
         tables = under_way.write(folder)
         spending = None
         if under_way.played and isinstance(executor, LocalExecutor):  # its workers are our children
-            bots = tournament.by_label
-            own = {n: one for n, one in under_way.timings.items() if bots[n].lane != "remote"}
-            spending = under_way.clocks.read(own, log.played)
+            spending = under_way.clocks.read(log.played)
         outcome = under_way.outcome(tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)
@@ -308,8 +306,6 @@ class _Run:
         self.played += len(played.results)
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
-        plies = sum([result.plies for result in played.results])
-        self.clocks.add(self.pairings[played.chunk.pairing], plies)
 
     def _keep(self) -> None:
         """Store and commit the chunks that wait: 1 ms at least, whatever their number."""

@@ -1,24 +1,22 @@
-"""Verify a finished run, or a file of records: replay the games, make files again and compare."""
+"""Verify a finished run: replay the games, make the files again, and compare."""
 
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import TextIO, cast
 
 from arena.differences.run_files import RunTables
 from arena.entries.file import read_file
-from arena.errors import ArenaError, InputError, counted, shorten
+from arena.errors import ArenaError, InputError, counted, naming, shorten
 from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
-from arena.replays.judge_records import read_line, read_lines
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import plan_again, resolve_same
@@ -152,7 +150,8 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     with folder.locked():
         store = Store(folder.store)
         try:
-            tournament = _tournament(store)
+            with naming(store.path):
+                tournament = read_tournament(store.manifest or "{}")
             if has_files and _is_being_extended(path, tournament, store):
                 raise InputError(f"{path}: {_UNFINISHED}")
             lengths = _check_games(tournament, store)
@@ -167,26 +166,6 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             store.close()
 
 
-def verify_records(file: BinaryIO, name: str) -> Iterator[str]:
-    """Replay the records of a file, and compare their results with those that its lines state.
-
-    Raises Difference for the first line that is wrong, and InputError without a record.
-    """
-    games: Counter[bool] = Counter()
-    for number, line in enumerate(read_lines(file), 1):
-        if line.strip():
-            try:
-                games[read_line(line) is not None] += 1
-            except EngineError as error:
-                raise Difference(f"{name}: line {number}: {error}") from None
-    if not games:
-        raise InputError(f"{name}: no game records")
-    yield f"games: {games[True]:,} replayed"
-    if games[False]:
-        yield f"not finished: {counted(games[False], 'game')}"
-    yield "bots: not replayed: a file of records has neither their sources nor their seeds"
-
-
 def _check_versions(manifest: Path) -> None:
     """Raise InputError for a run of a version of the arena with other games or other files."""
     try:
@@ -196,14 +175,6 @@ def _check_versions(manifest: Path) -> None:
     if differs := other_versions(data, python=False):
         why = f"{maker_of(data)}, which can verify it"
         raise InputError(f"{manifest.parent}: {why}: {'; '.join(differs)}")
-
-
-def _tournament(store: Store) -> Tournament:
-    manifest = store.manifest or "{}"
-    try:
-        return read_tournament(manifest)
-    except InputError as error:
-        raise InputError(f"{store.path}: {error}") from None
 
 
 def _is_being_extended(path: Path, tournament: Tournament, store: Store) -> bool:

@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from arena.errors import Unreachable
 from arena.lanes.faults import Fault
@@ -223,9 +223,8 @@ class Plan:
         missing = heapq.heappop(self._missing)
         turn, _, pairing, first, end, most = missing
         seconds = self._pair_seconds.get(pairing)
-        by_speed = max(1, int(CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
-        size = self.size or by_speed
-        stop = min(first + min(size, most), end)
+        by_speed = max(1, int(CHUNK_SECONDS / seconds)) if seconds else 1
+        stop = min(first + min(self.size or by_speed, most), end)
         if turn >= 0 and stop > first + 1:
             stop = min(stop, self.strikes.turn_end(pairing, first))
         if self.strikes.is_out(pairing):
@@ -252,19 +251,6 @@ class Plan:
         self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs, played.forfeits)
 
 
-class Work(Protocol):
-    """A source of chunks: the plan of a run, or the chunks of a call."""
-
-    def next(self) -> Chunk | None:
-        """Return the next chunk, None if there is nothing to play now."""
-
-    def take_back(self, chunks: Iterable[Chunk]) -> None:
-        """Take back chunks that were handed out but not played."""
-
-    def is_out(self, pairing: int) -> bool:
-        """Return whether the remaining games of a pairing are cancelled."""
-
-
 class Chunks:
     """The chunks of a call or of a check, played in this order; none is a forfeit by rule.
 
@@ -288,6 +274,9 @@ class Chunks:
     def is_out(self, pairing: int) -> bool:  # noqa: ARG002
         """Return False: no pairing is cancelled."""
         return False
+
+
+Work: TypeAlias = Plan | Chunks
 
 
 @dataclass(eq=False)
@@ -413,7 +402,6 @@ Fits: TypeAlias = Callable[[int], bool]
 CHUNK_SECONDS: Final = 0.3
 """Seconds of a long chunk: games are cut so as to take no longer."""
 
-_FIRST_CHUNK = 1
 _TILE = 8  # bots, all of whose pairings are played before those with others
 _PARTS = 8  # parts of a pairing's pairs in a round of few pairings, so that all workers are busy
 _LEAST = 4  # pairs; smaller chunks cost more time than they save

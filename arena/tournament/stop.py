@@ -7,14 +7,13 @@ more pairs than others. A new rule is a class here, with its rounds in a module 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
 
 from arena.errors import InputError
-from arena.tournament.config_keys import MOST_PAIRS, Pairs, TargetWord
+from arena.tournament.config_keys import MOST_PAIRS, Pairs, TargetWord, converted
 from engine.errors import show
 
 _TIMES = 100  # times the pairs of the first round: the default of `max_pairs`
@@ -74,7 +73,7 @@ class Sprt(
 
     def __post_init__(self) -> None:
         if self.elo1 <= self.elo0:
-            raise ValueError(f"elo1: {self.elo1:g} is not above elo0, {self.elo0:g}")
+            raise ValueError(f"elo1: {self.elo1:g} is not above elo0, which is {self.elo0:g}")
 
 
 class Halving(
@@ -128,23 +127,14 @@ def check_target(target: TargetWord | float, labels: Sequence[str]) -> None:
 
 def make_sprt(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sprt:
     """Return the test with these hypotheses and error rates; raises InputError."""
-    for name, elo in (("elo0", elo0), ("elo1", elo1)):
-        if not (_is_number(elo) and -_MOST_ELO <= elo <= _MOST_ELO):
-            raise InputError(f"{name}: {show(elo)} is not a number from -1,000 to 1,000")
-    for name, rate in (("alpha", alpha), ("beta", beta)):
-        if not _is_number(rate) or not _LEAST_RATE <= rate < 0.5:
-            raise InputError(f"{name}: {show(rate)} is not a number above 0 and below 0.5")
-    if type(max_pairs) is not int or not 1 <= max_pairs <= MOST_PAIRS:
-        raise InputError(
-            f"max_pairs: {show(max_pairs)} is not a whole number from 1 to {MOST_PAIRS:,}"
-        )
-    if elo1 <= elo0:
-        raise InputError(f"elo1: {elo1:g} is not above elo0, which is {elo0:g}")
-    return Sprt(elo0 + 0.0, elo1 + 0.0, float(alpha), float(beta), max_pairs)  # -0.0 becomes 0.0
+    given = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta, "max_pairs": max_pairs}
+    try:
+        made = converted({"kind": "sprt", **given}, Sprt)
+    except msgspec.ValidationError as error:
+        from arena.tournament.yaml_text import explain  # takes 30 ms
 
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and math.isfinite(value))
+        raise InputError(explain(str(error), given, {}, {})) from None
+    return msgspec.structs.replace(made, elo0=made.elo0 + 0.0, elo1=made.elo1 + 0.0)  # no -0.0
 
 
 Stop: TypeAlias = Until | Sprt | Halving

@@ -1,10 +1,11 @@
 """Choose the pairings of each round of a Swiss tournament by score, and the bot with the bye.
 
 In each round the order of the bots is cut into groups, in which the upper half meets the lower
-half. There are few groups at first, and many at the end. With the nearest opponents in every
-round, ratings of real bots were spread 20 to 25 % wider than in the full round robin, because real
-results do not fit the Elo model equally well at every rating difference. So the rating differences
-between opponents must be similar to those in a round robin (figures: bench/STUDIES.md).
+half. There are few groups at first, and many at the end. Where the rounds suffice for nearly all
+opponents, they are those of a round robin. With the nearest opponents in every round, ratings of
+real bots were spread 20 to 25 % wider than in the full round robin, because real results do not fit
+the Elo model equally well at every rating difference. So the rating differences between opponents
+must be similar to those in a round robin (figures: bench/STUDIES.md).
 """
 
 from __future__ import annotations
@@ -13,18 +14,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
-from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
-from arena.errors import InputError, counted, not_installed
+from arena.errors import InputError, not_installed
 from arena.tournament.rounds import Counts, Rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.tournament import Tournament
 from engine.seeds import stream
 
 _REACH = 8  # places around the wanted distance that are first searched for an opponent
-_SMALL = 10  # bots; for at most this many, all rounds are planned ahead
-_TRIALS = 2_000  # steps in the search of a plan; 200 suffice unless a bot is out
 _BYE = -1  # the opponent of the bot that does not play
 
 Two: TypeAlias = tuple[int, int]
@@ -83,7 +81,7 @@ def count_groups(number: int, rounds: int) -> int:
     return max(1, (3 * rounds + 2 * left) // (4 * left))  # 3/4 of rounds / left, rounded
 
 
-def match(order: Sequence[int], met: Met, groups: int) -> list[tuple[int, int]]:
+def match(order: Sequence[int], met: Met, groups: int) -> list[Two]:
     """Pair the bots of an `order`, the best one first, by a minimum-cost perfect matching.
 
     The order is cut into `groups` of neighbours, in each of which the upper half meets the lower
@@ -136,97 +134,6 @@ def _matching(order: Sequence[int], groups: int, edges: Iterable[_Edge]) -> list
         graph.add_edge(upper, lower, weight=-(beside**2) - rematch * times)
     found = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(order[min(two)], order[max(two)]) for two in sorted(map(sorted, found))]
-
-
-def pair_up(
-    order: Sequence[int], met: Met, byes: Mapping[int, int], groups: int, left: int
-) -> Collection[Two]:
-    """Return the pairings of the next round, after which `left` - 1 rounds remain.
-
-    They are those of `choose_bye` and `match`, unless this would force a rematch in a later round
-    and there are at most ten bots. In that case it is the most similar round after which all
-    further rounds can be planned without a rematch. A bot gets a second bye before others only if
-    no plan avoids it.
-
-    >>> met = dict.fromkeys([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)], 1)
-    >>> match(range(6), met, groups=1)  # after that only 0, 2, 4 and 1, 3, 5 have not met
-    [(0, 3), (1, 4), (2, 5)]
-    >>> sorted(pair_up(range(6), met, {}, groups=1, left=3))
-    [(0, 2), (1, 4), (3, 5)]
-    """
-    bye = choose_bye(order, byes)
-    usual = match([bot for bot in order if bot != bye], met, groups)
-    if len(order) > _SMALL:
-        return usual
-    idle = {} if bye is None else {(_BYE, bot): byes.get(bot, 0) for bot in order}
-    wanted = {(min(two), max(two)) for two in usual} | {two for two in idle if bye in two}
-    meetings = _fewest({two: met.get(two, 0) for two in combinations(sorted(order), 2)})
-    bots = [_BYE, *order] if idle else [*order]
-    for free in dict.fromkeys([meetings | _fewest(idle), meetings.union(idle)]):
-        degrees = Counter(bot for two in free for bot in two if bot != _BYE)
-        further = min(left, *degrees.values()) - 1
-        trials = iter(range(_TRIALS))
-        if wanted <= free and _has_plan(bots, free - wanted, further, trials):
-            return usual
-        for found in sorted(_rounds(bots, free), key=lambda one: _cost(one, order, byes, groups)):
-            if _has_plan(bots, free - found, further, trials):
-                return [two for two in found if _BYE not in two]
-    return usual
-
-
-def _fewest(times: Met) -> frozenset[Two]:
-    """Return the pairs of bots that have met the fewest times, so at first those never met."""
-    fewest = min(times.values(), default=0)
-    return frozenset(two for two in times if times[two] == fewest)
-
-
-def _rounds(bots: Sequence[int], free: Collection[Two]) -> Iterator[frozenset[Two]]:
-    """Yield every round made of these meetings: the perfect matchings of the graph `free`."""
-    if not bots:
-        yield frozenset()
-        return
-    for other in bots[1:]:
-        two = min(bots[0], other), max(bots[0], other)
-        if two in free:
-            rest = [bot for bot in bots[1:] if bot != other]
-            yield from (more | {two} for more in _rounds(rest, free))
-
-
-def _has_plan(
-    bots: Sequence[int], free: frozenset[Two], rounds: int, trials: Iterator[int]
-) -> bool:
-    """Return whether this many rounds can be played with these meetings, each at most once.
-
-    The order of the rounds makes no difference, so the first bot is assumed to meet its opponents
-    in the order of `bots`. Each call uses one of the trials; without a trial left, it finds no
-    plan.
-    """
-    if not rounds or next(trials, None) is None:
-        return not rounds
-    degrees = Counter(bot for two in free for bot in two)
-    if min(degrees[bot] for bot in bots) < rounds:
-        return False
-    for opponent in bots[1:]:
-        tried = frozenset([(min(bots[0], opponent), max(bots[0], opponent))])
-        if not tried <= free:
-            continue
-        free -= tried
-        rest = [bot for bot in bots[1:] if bot != opponent]
-        if any(_has_plan(bots, free - found, rounds - 1, trials) for found in _rounds(rest, free)):
-            return True
-    return False
-
-
-def _cost(
-    found: Collection[Two], order: Sequence[int], byes: Mapping[int, int], groups: int
-) -> tuple[int, int, int]:
-    """Return the cost of a round, lowest for the usual one: by its bye, then by its distances."""
-    idle = [bot for other, bot in found if other == _BYE]
-    place = {bot: number for number, bot in enumerate(bot for bot in order if bot not in idle)}
-    groups = min(groups, len(place) // 2)
-    distances = (abs(place[bot] - place[other]) for other, bot in found if other != _BYE)
-    squares = sum((2 * groups * distance - len(place)) ** 2 for distance in distances)
-    return sum(byes.get(bot, 0) for bot in idle), -sum(map(order.index, idle)), squares
 
 
 def round_of_all(bots: Sequence[int], number: int) -> list[Two]:
@@ -283,13 +190,18 @@ class SwissRounds(Rounds):
 
     def _pair_up(
         self, order: Sequence[int], met: Met, byes: Mapping[int, int], number: int
-    ) -> Collection[Two]:
-        """Return the pairings: a round robin's if a large field has rounds for nearly all of it."""
+    ) -> Sequence[Two]:
+        """Return the pairings: a round robin's if the rounds suffice for nearly all of it.
+
+        So no choice by score can force a rematch later.
+        """
         bots = len(self.drawn)
         opponents = bots - 1 + bots % 2  # and a bye if the number of bots is odd
-        if len(order) == bots > _SMALL and number < opponents <= self.wanted + 1:
-            return round_of_all(self.drawn, number)
-        return pair_up(order, met, byes, count_groups(number, self.wanted), self.wanted - number)
+        if len(order) == bots and opponents <= self.wanted + 1:
+            return round_of_all(self.drawn, number % opponents)
+        bye = choose_bye(order, byes)
+        playing = [bot for bot in order if bot != bye]
+        return match(playing, met, count_groups(number, self.wanted))
 
     def worth(self, counts: Mapping[int, Counts]) -> list[Fraction]:
         """Return the worth of each bot as an exact fraction, the same on every machine."""
@@ -320,8 +232,3 @@ class SwissRounds(Rounds):
             Fraction(points[bot], most[bot]) if most[bot] else Fraction(1, 2)
             for bot in range(len(self.labels))
         ]
-
-    def status(self, counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
-        """Return the number of rounds played so far, as text."""
-        played = sum(map(sum, counts.values()))
-        return f"{counted(played, 'pair')} in the rounds before" if played else ""

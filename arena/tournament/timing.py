@@ -7,20 +7,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
-from types import SimpleNamespace
 from typing import Final, NamedTuple
 
 import msgspec
 
 from arena.lanes.limits import Limits
-from engine import State
-from engine.play import draw, play, setup
 from engine.strategy import Spent
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
 _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
 _TIMED = 64  # the decisions of cheap bots are timed once in this many of their games
-_WEIGHED = 2  # which of these games is timed as a whole
 _QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
 _LONGER = 4  # times as many games are timed after each further game that took long
 _KNOWN = 100  # decisions, before a bot's mean is used
@@ -79,8 +75,6 @@ class Distribution(msgspec.Struct, array_like=True):
 class Timing(msgspec.Struct, array_like=True):
     """The times of a bot's decisions, by the wall clock and by processor time.
 
-    `games` are the processor seconds of a ply, with the engine's part, in games without a clock.
-
     >>> timing = Timing()
     >>> timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
     >>> timing.decisions, timing.wall.mean, timing.cpu.mean
@@ -89,7 +83,6 @@ class Timing(msgspec.Struct, array_like=True):
 
     wall: Distribution = msgspec.field(default_factory=Distribution)
     cpu: Distribution = msgspec.field(default_factory=Distribution)
-    games: Distribution = msgspec.field(default_factory=Distribution)
 
     @property
     def decisions(self) -> int:
@@ -105,7 +98,6 @@ class Timing(msgspec.Struct, array_like=True):
         """Count the decisions that another Timing has counted."""
         self.wall.merge(other.wall)
         self.cpu.merge(other.cpu)
-        self.games.merge(other.games)
 
 
 class Speeds:
@@ -140,84 +132,44 @@ SPENT: Final = "CPU time: "
 class Spending(NamedTuple):
     """Where the processor seconds of a run went.
 
-    `bots` is the time of their decisions, an estimate where a sample was timed. `engine` is all
-    else that the workers used, with the start of processes. `parent` is what the program that hands
-    out and stores games used meanwhile, and `files` what it used for tables and files at the end.
+    `workers` is the time of all bots and of those who ask them. `parent` is what the program that
+    hands out and stores games used meanwhile, and `files` what it used for tables and files at the
+    end.
     """
 
-    bots: float
-    engine: float
+    workers: float
     parent: float
     files: float
 
     def __str__(self) -> str:
         """Return it as a line.
 
-        >>> print(Spending(1234.56, 0.5, 0.25, 12.0))
-        CPU time: bots 1,234.6 s, engine 0.5 s, parent 0.2 s, files 12.0 s
+        >>> print(Spending(1234.56, 0.25, 12.0))
+        CPU time: workers 1,234.6 s, parent 0.2 s, files 12.0 s
         """
         parts = zip(self._fields, self, strict=True)
         return SPENT + ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in parts)
-
-
-class _Reading(NamedTuple):
-    """The processor seconds that this process has used, and those of its ended children."""
-
-    own: float
-    children: float
-
-    @classmethod
-    def now(cls) -> _Reading:
-        """Return what was used until now."""
-        return cls(time.process_time(), sum(os.times()[2:4]))
 
 
 class Clocks:
     """Reads where the processor seconds of a run go that begins now, with workers as children."""
 
     def __init__(self) -> None:
-        self._began = self._ended = _Reading.now()
-        self._plies: Counter[str] = Counter()  # of all games, by bot; half are its own
-
-    def add(self, pairing: Iterable[str], plies: int) -> None:
-        """Count the plies of games between two bots."""
-        for label in pairing:
-            self._plies[label] += plies
+        self._began = self._ended = _read_clocks()
 
     def end_play(self) -> None:
         """Note that all games were played, and all workers have ended."""
-        self._ended = _Reading.now()
+        self._ended = _read_clocks()
 
-    def read(self, timings: Mapping[str, Timing], here: float = 0.0) -> Spending:
-        """Return the seconds until now, given the times of decisions by label.
-
-        This process itself has played for the seconds `here`.
-
-        A decision with a clock of its own is up to 4 us too long: a reading is in it, and slows
-        what follows. So for cheap bots whole games count, if there are any, less the engine's part.
-        """
-        workers, engine = self._ended.children - self._began.children + here, _time_engine()
-        bots = 0.0
-        for label, timing in timings.items():
-            of_game = max(0.0, timing.games.mean - engine)
-            bots += (of_game if timing.games.count else timing.cpu.mean) * self._plies[label]
-        bots = min(workers, bots / 2)
-        files = _Reading.now().own - self._ended.own
-        return Spending(bots, workers - bots, self._ended.own - self._began.own - here, files)
+    def read(self, here: float = 0.0) -> Spending:
+        """Return the seconds until now; this process itself has played for the seconds `here`."""
+        own, children = (end - start for start, end in zip(self._began, self._ended, strict=True))
+        return Spending(children + here, own - here, _read_clocks()[0] - self._ended[0])
 
 
-def _time_engine() -> float:
-    """Return the processor seconds that the engine needs for a ply, the least of some games."""
-    first = SimpleNamespace(choose=lambda view: view.legal[0])
-    seconds = []
-    for _ in range(_TIMED):
-        begun, drawn = time.process_time(), draw(b"")
-        state = State(drawn.deal)
-        for seat in (0, 1):
-            setup(drawn.lucks[seat], seat)
-        play(state, (first, first))
-        seconds.append((time.process_time() - begun) / len(state.history))
-    return min(seconds)
+def _read_clocks() -> tuple[float, float]:
+    """Return the processor seconds that this process has used, and those of its ended children."""
+    return time.process_time(), sum(os.times()[2:4])
 
 
 class Pace:
@@ -260,13 +212,6 @@ class Pace:
         for label in labels:
             self._untimed[label] = self._untimed[label] + 1 if untimed else 0
         return untimed
-
-    def weighs(self, labels: Iterable[str]) -> bool:
-        """Return whether this game of bots, which has no clock, is timed as a whole.
-
-        It is the second such game of each bot after one with a clock.
-        """
-        return any(self._untimed[label] == _WEIGHED for label in labels)
 
     def watch(self, labels: Iterable[str]) -> None:
         """Time the next games of bots after a game that took long without a clock.

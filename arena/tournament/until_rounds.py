@@ -288,17 +288,15 @@ class UntilRounds(Rounds):
             return ""
         pairs = sum(map(sum, counts.values()))
         found = self.find_open(counts, out)
-        what = f"{self._asked} not told apart" if self.width is None else "intervals too wide"
+        asked = "neighbours" if self.target == "resolved" else "pairs of bots"
+        what = f"{asked} not told apart" if self.width is None else "intervals too wide"
         return f"after {counted(pairs, 'pair')}: {what}: {len(found)}"
-
-    @property
-    def _asked(self) -> str:
-        """What must be told apart."""
-        return "neighbours" if self.target == "resolved" else "pairs of bots"
 
     def _describe_known(self, standings: Standings) -> str:
         """Return what a run has found out that has reached its target."""
         kind, _, value = self.target.partition(":")
+        if self.width is not None:
+            return f"all intervals are within {self.width:g} Elo points"
         if kind == "resolved":
             return "every two neighbours are told apart"
         if kind == "against":
@@ -323,22 +321,14 @@ class UntilRounds(Rounds):
         standings = Standings(self.pairings, counts, gone, self.anchor)
         found = self._find_open(standings)
         after = f"after {counted(sum(map(sum, counts.values())), 'pair')}"
-        most = f"{self.max_pairs:,} at most in a pairing"
         others = "".join(_but_for(out, unrated))
-        if self.width is None:
-            if not found:
-                return [f"resolved {after}: {self._describe_known(standings)}{others}"]
-            if min(standings.played.values()) < self.max_pairs:
-                most = f"ended early, as {self.max_pairs:,} in a pairing would hardly tell more"
-            else:
-                most = f"with {most}"
-            head = f"not resolved {after}, {most}{others}:"
-            return [head, *(f"  {_pair_of(one)}" for one in found)]
-        wanted = f"within {self.width:g} Elo points"
         if not found:
-            return [f"resolved {after}: all intervals are {wanted}{others}"]
-        head = f"not all intervals are {wanted} {after}, with {most}{others}:"
-        return [head, *(f"  {one.bot}: {describe_cost(one.further_pairs)}" for one in found)]
+            return [f"resolved {after}: {self._describe_known(standings)}{others}"]
+        most = f"with {self.max_pairs:,} at most in a pairing"
+        if self.width is None and min(standings.played.values()) < self.max_pairs:
+            most = f"ended early, as {self.max_pairs:,} in a pairing would hardly tell more"
+        head = f"not resolved {after}, {most}{others}:"
+        return [head, *(f"  {_describe_open(one)}" for one in found)]
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Allocate pairs to the pairings of unseparated bots if that can separate them.
@@ -391,8 +381,11 @@ def _but_for(out: Collection[str], unrated: Collection[str]) -> Iterator[str]:
         yield f", but for {', '.join(unrated)}, which finished no game"
 
 
-def _pair_of(one: Unresolved) -> str:
-    return f"{one.bot} and {one.opponent} are not told apart: {describe_cost(one.further_pairs)}"
+def _describe_open(one: Unresolved) -> str:
+    """Describe an unresolved question, and what it would cost to resolve it."""
+    apart = f"{one.bot} and {one.opponent} are not told apart"
+    what = apart if one.opponent else f"the interval of {one.bot} is too wide"
+    return f"{what}: {describe_cost(one.further_pairs)}"
 
 
 def describe_cost(further: int | None) -> str:

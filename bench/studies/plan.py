@@ -8,7 +8,7 @@ from statistics import NormalDist, fmean
 
 import numpy as np
 
-from arena.library.comparing import pairs_to_tell
+from arena.library.rating import pairs_to_tell
 from arena.statistics.verdicts import Verdicts
 from bench.studies.fields import EFFECT
 from bench.studies.truths import Truth, of_elo, play

@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import sys
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -225,6 +226,90 @@ def test_a_command_asks_for_the_game_that_it_was_written_for(asked: list[Asked])
         assert place == (pair, seat)
         assert [*same.entries] == bots
         assert (same.seed, same.rules, same.limits) == (9, rules, limits)
+
+
+DUEL = "play greedy uniform --pairs 1 --workers 1"
+FAILS = "play greedy ./mine.py uniform --pairs 6 --lane inproc --workers 1"
+COMPARED = "compare greedy uniform --max-pairs 16 --workers 1"
+APART = "greedy is stronger than uniform: it scored 81.2 %."
+TEST = [
+    "Elo difference +234.5, 95 % interval 96.6..521.4 (corrected for early stopping)",
+    "16 pairs, by the score of greedy:",
+    "  0: 1, 1/2: 0, 1: 4, 3/2: 0, 2: 11",
+    "test of an Elo difference of 0 (H0) against 10 (H1): undecided",
+    "log-likelihood ratio 0.38, bounds -2.94 and 2.94",
+]
+REPEAT = (
+    "repeat with: arena compare greedy uniform --elo0 0 --elo1 10 --alpha 0.05 --beta 0.05 "
+    "--max-pairs 16 --seed 0"
+)
+CPU = "CPU time: workers SECONDS, parent SECONDS, files SECONDS"
+PLAYED = ["2 games in SECONDS, SPEED", "greedy and uniform are not told apart.", "TABLE", "FOUND"]
+SCREENS: dict[str, tuple[list[str], list[str]]] = {
+    DUEL: ([*PLAYED, CPU], []),
+    f"{DUEL} --quiet": (["TABLE"], []),
+    f"{DUEL} --out quiet --quiet": ([], []),
+    f"{DUEL} --verbose": (
+        [*PLAYED, CPU],
+        ["run play: 2 games, 1 worker", "run play: played 2 games in SECONDS", CPU],
+    ),
+    f'{DUEL} --out duel --rules {{"set_bonus":3}} --deals deals.txt': (
+        [
+            *(PLAYED[0], "uniform and greedy are not told apart.", "TABLE"),
+            "Played under changed rules: set_bonus=3 (published: 5).",
+            "Played on 1 fixed deal, the same for every two bots: the results are about these "
+            "deals.",
+            *("FOUND", "results in duel/", CPU),
+        ],
+        [],
+    ),
+    f"{FAILS} --out fails": (
+        [
+            "SOME games in SECONDS, SPEED",
+            "greedy is probably stronger than uniform, but not surely.",
+            *("TABLE", "FOUND", "24 forfeits: see fails/faults.csv"),
+            *("mine was out after 10 exceptions", "results in fails/", CPU),
+        ],
+        [
+            "mine forfeits a game (exception, ply 1): ValueError: boom",
+            "  File \"mine.py\", line 6, in choose: raise ValueError('boom')",
+            "  to see it again: arena game greedy ./mine.py --seed 0 --pair 0 --seat 0 "
+            "--lane inproc --lane inproc",
+            "mine is out after 10 exceptions: its remaining games are forfeits",
+        ],
+    ),
+    f"{COMPARED} --quiet": ([APART], []),
+    f"{COMPARED} --out compared": (
+        [APART, *TEST, "32 games in SECONDS, SPEED", REPEAT, "results in compared/"],
+        [],
+    ),
+    f"{COMPARED} --out compared --lane inproc": (
+        [
+            *(APART, *TEST, "nothing was left to play: all 32 games were played before"),
+            *(REPEAT, "results in compared/"),
+        ],
+        [],
+    ),
+}
+"""What a command prints, and what it says on standard error, but for numbers and findings."""
+
+
+def lines_of(text: str) -> list[str]:
+    """Return lines without the readings of a clock; a table and findings are a word each."""
+    text = re.sub(r"[\d,.]+ games/s", "SPEED", re.sub(r"[\d,.]+ s\b", "SECONDS", text))
+    text = re.sub(r"^2\d games", "SOME games", text)  # those that are left depend on the chunks
+    text = re.sub(r"(?m)^(rank| +\d+  ).*", "TABLE", text)
+    text = re.sub(r"(?m)^(seat 0 scores|\w+ is (unbeaten|winless)).*", "FOUND", text)
+    return [line for line, _ in groupby(text.splitlines())]
+
+
+def test_a_command_says_each_thing_once_and_where_it_belongs(arena: Arena, tmp_path: Path) -> None:
+    """Below the sentence and the table what was changed, and whose games are forfeits."""
+    write(tmp_path, "mine", "raise ValueError('boom')")
+    (tmp_path / "deals.txt").write_text("555556666667777777888888882222334xxxyyyyzzCCC\n")
+    for words, said in SCREENS.items():
+        done = arena(*words.split())
+        assert (lines_of(done.stdout), lines_of(done.stderr), done.returncode) == (*said, 0), words
 
 
 SMALL = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"

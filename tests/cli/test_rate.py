@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
 from pathlib import Path
@@ -15,7 +14,7 @@ import arena as library
 from arena.cli.options import split_bots
 from arena.entries.catalogue import expand_ladder
 from arena.errors import InputError
-from arena.library.comparing import pairs_to_tell
+from arena.library.rating import pairs_to_tell
 from arena.tournament.sprt_rounds import comparison_name
 from bench.studies import plan
 from tests.conftest import Arena, Once, run_here
@@ -102,9 +101,9 @@ MISTAKES = {
     "report one --out page.txt": "--out page.txt: not the name of a page, such as",
     "report empty": "empty: no game has been played yet",
     "report one empty": "empty: no game has been played yet",
-    "report one one.jsonl": "one.jsonl: a file has a report of its own; arena rate",
-    "report": "Missing argument 'RUN|FILE [RUN ...]'",
-    "verify nothing.jsonl": "nothing.jsonl: no game records",
+    "report one one.jsonl": "one.jsonl: a file, and a run is a folder",
+    "report": "Missing argument 'RUN [RUN ...]'",
+    "verify nothing.jsonl": "nothing.jsonl: a file, and a run is a folder",
     "verify one/games.csv": "one/games.csv: a file of a run; name its folder: one",
 }
 
@@ -165,7 +164,7 @@ def test_a_line_that_does_not_state_its_result_is_an_error(
     assert json.loads(first)["win_type"] == "points"
     wrong, number = json.dumps(json.loads(first) | change), f"{len(lines) + 2}"
     (runs / "wrong.jsonl").write_text("\n".join([*lines, "", wrong]))
-    for verb, status in {"rate": 2, "report": 2, "verify": 1, "show": 2, "view": 2}.items():
+    for verb, status in {"rate": 2, "show": 2, "view": 2}.items():
         done = arena(verb, "wrong.jsonl", *["--line", number] * (verb in ("show", "view")))
         assert (done.returncode, done.stderr.count("\n")) == (status, 1)
         assert not done.stdout or (verb, why) == ("show", "illegal action")  # the plies before it
@@ -175,25 +174,6 @@ def test_a_line_that_does_not_state_its_result_is_an_error(
     done = arena("replay", "wrong.jsonl")
     line = done.stdout.splitlines()[-1]
     assert (done.returncode, line.startswith(f"line {number}: "), why in line) == (1, True, True)
-
-
-@pytest.mark.slow
-def test_records_have_a_report_and_are_verified(arena: Arena, runs: Path) -> None:
-    """The standings are those of the run, in the table of the report, too."""
-    done = arena("report", "one.jsonl", "--out", "page.html")
-    assert (done.returncode, done.stdout) == (0, "report in page.html and page.md\n")
-    for row in (runs / "one" / "standings.csv").read_text().splitlines()[1:]:
-        _, label, elo, *_ = row.split(",")
-        assert re.search(rf"\b{label}\b.*\b{float(elo):.0f}\b", (runs / "page.md").read_text())
-    assert not arena("report", "one.jsonl").returncode
-    assert (runs / "one.md").read_text() == (runs / "page.md").read_text()
-    verified = arena("verify", "one.jsonl")
-    assert verified.stdout.splitlines() == [
-        "games: 24 replayed",
-        "bots: not replayed: a file of records has neither their sources nor their seeds",
-    ]
-    document = json.loads(arena("verify", "one.jsonl", "--json").stdout)
-    assert (document["ok"], document["difference"]) == (True, None)
 
 
 @pytest.mark.slow
@@ -210,19 +190,19 @@ def test_records_with_forfeits_are_rated_as_the_run(arena: Arena, tmp_path: Path
     for name in ("standings", "head_to_head", "win_types"):
         written = (tmp_path / "rated" / f"{name}.csv").read_bytes()
         assert written == (tmp_path / "run" / f"{name}.csv").read_bytes(), name
-    assert not arena("verify", "run.jsonl").returncode
+    assert not arena("replay", "run.jsonl").returncode
     (line,) = [one for one in lines if one["game"] == "greedy/uniform/0/0"]
     loser = next(bot for bot in line["bots"] if bot != line["winner"])
     crash = {"bot": line["winner"], "kind": "crash"}
     late = line | {"winner": loser, "win_type": "forfeit", "fault": crash}
     (tmp_path / "late.jsonl").write_text(json.dumps(late))
-    assert not arena("verify", "late.jsonl").returncode
+    assert not arena("replay", "late.jsonl").returncode
     early = next(one for one in lines if "fault" in one and one["actions"])
     other = next(bot for bot in early["bots"] if bot != early["fault"]["bot"])
     turned = {"winner": early["fault"]["bot"], "fault": {**early["fault"], "bot": other}}
     (tmp_path / "turned.jsonl").write_text(json.dumps(early | turned))
     said = f"fault.bot is {other!r}, and it was the turn of {early['fault']['bot']!r}"
-    assert said in arena("verify", "turned.jsonl").stderr
+    assert said in arena("replay", "turned.jsonl").stdout
 
 
 @pytest.mark.slow
@@ -288,25 +268,17 @@ def plies(shown: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
+def test_the_command_that_repeats_a_comparison_gives_the_same_file(
     arena: Arena, tmp_path: Path
 ) -> None:
-    """In words of 80 columns; the command gives the same file in another folder."""
+    """In another folder."""
     done = arena("compare", "greedy", NEW, "--max-pairs", "200", "--seed", "4")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[0].startswith("greedy is stronger than new: it scored ")
-    assert lines[1].startswith("Elo difference +")
-    assert lines[-1] == "results in results/compare-greedy-new/"
-    (repeat,) = (line for line in lines if line.startswith("repeat with: arena "))
+    (repeat,) = (line for line in done.stdout.splitlines() if line.startswith("repeat with: "))
     words = shlex.split(repeat.removeprefix("repeat with: arena "))
-    assert max(len(line) for line in lines if line != repeat) <= 80
-    again = arena(*words, "--out", "again")
-    assert again.stdout.splitlines()[:4] == lines[:4]
+    assert arena(*words, "--out", "again").returncode == 0
     second = tmp_path / "again" / "details" / "comparison.json"
     first = tmp_path / "results" / "compare-greedy-new" / "details" / "comparison.json"
     assert first.read_bytes() == second.read_bytes()
-    assert "nothing was left to play" in arena(*words, "--out", "again").stdout
 
 
 @pytest.mark.slow

@@ -131,7 +131,7 @@ def test_the_time_of_the_processor_is_read_from_the_log(tmp_path: Path) -> None:
     """The last one of the program that stored the games: a worker may log anything."""
     path = tmp_path / "run.log"
     assert log.read_spending(path) == ""
-    line = f"{SPENT}bots 1.0 s, engine 2.0 s, parent 3.0 s, files 4.0 s"
+    line = f"{SPENT}workers 1.0 s, parent 3.0 s, files 4.0 s"
     with log.run_log(path) as opened:
         log.logger.info("run cup: 4 games")
         log.logger.info("%s", line.replace("1.0", "9.0"))

@@ -313,7 +313,7 @@ def test_what_cannot_be_compared_is_an_input_error() -> None:
     """With the text of the command."""
     wrong: dict[str, dict[str, Any]] = {
         "elo1: -1 is not above elo0": {"elo1": -1},
-        "beta: 1 is not a number above 0": {"beta": 1},
+        "beta: expected `float` < 0.5": {"beta": 1},
         "a gauntlet needs a panel": {"against": []},
         "nobody": {"against": ["nobody"]},
         "seed": {"seed": -1},

@@ -165,7 +165,7 @@ def test_the_last_line_says_where_the_time_of_the_processor_went(
     store: Store, files: RunTables
 ) -> None:
     """It is a reading of a clock, so the report that a run writes does not have it."""
-    line = str(Spending(1.0, 2.0, 3.0, 4.0))
+    line = str(Spending(1.0, 3.0, 4.0))
     made = make_report(CUP, store, files, ending=line)
     assert to_markdown(made).endswith(f"\n\n{line}\n")
     assert f"<p>{line}</p>\n</main>" in to_html(made)

@@ -20,7 +20,6 @@ from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
-from tests.console import Console
 from tests.kit import Stops, content, count_games, forge, refused, same_files
 from tests.rogues import write
 from tests.tiers import few
@@ -235,26 +234,6 @@ def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: P
     assert (extended["lead_high"] > once["lead_high"]).all()
 
 
-@pytest.mark.study
-def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_path: Path) -> None:
-    """Only its own games are played again; until then nothing is changed."""
-    (tmp_path / "mine.py").write_text(MINE)
-    write_config(tmp_path, ["uniform", "./mine.py", "majority"])
-    arena("run", "cup.yaml")
-    before, kept = tables(cup), rows(cup)
-    (tmp_path / "mine.py").write_text(MINE + "bot = __import__('bots.uniform').uniform.bot\n")
-    line = refused(arena("run", "cup.yaml"))
-    assert line.startswith("results/cup: changed since their games were played: mine: sha256")
-    assert "; --replace plays the games of mine again and keeps those of before until then;" in line
-    assert "without mine the others go on" in line
-    assert (tables(cup), rows(cup)) == (before, kept)
-    arena("run", "cup.yaml", "--out", "once")
-    assert played(arena("run", "cup.yaml", "--replace")) == 12
-    assert tables(cup) == tables(tmp_path / "once")
-    assert rows(cup) == rows(tmp_path / "once")
-    assert not (cup / "replaced.sqlite").exists()
-
-
 @pytest.mark.slow
 def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:
     """So the answer comes at once, however many bots there are, and however slowly they start."""
@@ -290,30 +269,14 @@ def test_what_is_replaced_is_there_until_the_new_games_are(
         again = library.run(bots, pairs=2, out=out, progress=False)
     assert again.games.equals(before)
     assert not (out / "replaced.sqlite").exists()
-    mine.write_text("# best\n" + MINE)
-    library.run(bots, pairs=2, out=out, replace=True, progress=False)
+    mine.write_text("from bots.uniform import bot\n")
+    at_once = library.run(bots, pairs=2, out=tmp_path / "once", progress=False).games
+    assert library.run(bots, pairs=2, out=out, replace=True, progress=False).games.equals(at_once)
     assert not (out / "replaced.sqlite").exists()
     mine.write_text(MINE)
-    with pytest.raises(ChangedBots):
+    wanted = "mine: sha256: .*; --replace plays the games of mine again and keeps those of before"
+    with pytest.raises(ChangedBots, match=wanted):
         library.run(bots, pairs=2, out=out, progress=False)
-
-
-@pytest.mark.study
-def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path) -> None:
-    """Without a yes nothing is deleted; with one it is as with --replace."""
-    (tmp_path / "mine.py").write_text(MINE)
-    write_config(tmp_path, ["uniform", "./mine.py"])
-    arena("run", "cup.yaml")
-    before = rows(cup)
-    (tmp_path / "mine.py").write_text(MINE + "# better\n")
-    for answer, status in (("n\n", 2), ("y\n", 0)):
-        console = Console(tmp_path, "run", "cup.yaml")
-        asked = console.until("Those of before are kept until then [y/N]")
-        assert "mine: sha256: there " in asked
-        console.type(answer)
-        assert console.end()[0] == status
-        console.close()
-        assert (rows(cup) == before) == (status == 2)
 
 
 @pytest.mark.slow

@@ -290,13 +290,13 @@ def test_no_number_is_minus_zero() -> None:
     [
         ((10, 0, 0.05, 0.05, 9), "elo1: 0 is not above elo0, which is 10"),
         ((0, 0, 0.05, 0.05, 9), "elo1: 0 is not above elo0, which is 0"),
-        ((0, 5000, 0.05, 0.05, 9), "elo1: 5000 is not a number from -1,000 to 1,000"),
-        (("0", 10, 0.05, 0.05, 9), "elo0: '0' is not a number from -1,000 to 1,000"),
-        ((0, 10, 0.5, 0.05, 9), "alpha: 0.5 is not a number above 0 and below 0.5"),
-        ((0, 10, 0.05, 0.0, 9), "beta: 0.0 is not a number above 0 and below 0.5"),
-        ((0, 10**400, 0.05, 0.05, 9), "elo1: 10+\\.\\.\\. is not a number from -1,000 to 1,000"),
-        ((0, 10, 0.05, 0.05, 0), "max_pairs: 0 is not a whole number from 1 to 1,000,000,000"),
-        ((0, 10, 0.05, 0.05, True), "max_pairs: True is not a whole number from 1 to 1,.*"),
+        ((0, 5000, 0.05, 0.05, 9), "elo1: expected `float` <= 1000.0"),
+        (("0", 10, 0.05, 0.05, 9), "elo0: expected `float`, got `str`: '0'"),
+        ((0, 10, 0.5, 0.05, 9), "alpha: expected `float` < 0.5"),
+        ((0, 10, 0.05, 0.0, 9), "beta: expected `float` >= 1e-09"),
+        ((0, 10**400, 0.05, 0.05, 9), "elo1: number out of range"),
+        ((0, 10, 0.05, 0.05, 0), "max_pairs: expected `int` >= 1"),
+        ((0, 10, 0.05, 0.05, True), "max_pairs: expected `int`, got `bool`: True; write a .*"),
     ],
 )
 def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: str) -> None:

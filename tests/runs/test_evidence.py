@@ -99,22 +99,6 @@ def lines_about_mine(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> None:
-    """Its message, the line of its code, and a command that plays the game again."""
-    write(tmp_path, "mine", "return {}[view.seat]")
-    done = arena("play", "./mine.py", "uniform", "--pairs", "6", "--workers", "1")
-    assert done.returncode == 0
-    first, place, again, out = lines_about_mine(done.stderr)
-    assert first == "mine forfeits a game (exception, ply 0): KeyError: 0"
-    assert place == '  File "mine.py", line 6, in choose: return {}[view.seat]'
-    assert out == "mine is out after 10 exceptions: its remaining games are forfeits"
-    command = shlex.split(again.partition("to see it again: ")[2])
-    assert command[:2] == ["arena", "game"]
-    assert "KeyError: 0" in arena(*command[1:]).stderr
-    assert "mine was out after 10 exceptions" in done.stdout
-
-
-@pytest.mark.slow
 def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> None:
     """Before the run; the first fault adds its place and a command, and run.log has all."""
     (tmp_path / "mine.py").write_text("import nothing_like_it\n")

@@ -20,7 +20,6 @@ import pytest
 
 import arena as library
 from arena.entries.resolve import resolve
-from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs import progress_bar, stored_run
@@ -272,26 +271,6 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(
 
 WORDS = "resolved, first, top:K, against:BOT"
 BOTS = "bots: [uniform, greedy, city_hunter, denier]\nseed: 4\n"
-KINDS = {
-    "until": f"{BOTS}pairs: 4\nuntil: resolved\nmax_pairs: 24\n",
-    "swiss": f"{BOTS}pairs: 5\nformat: swiss\nrounds: 3\n",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kind: str) -> None:
-    """1 and 3 workers; a second run plays nothing, and `verify` agrees."""
-    (tmp_path / "cup.yaml").write_text(KINDS[kind])
-    for workers in ("1", "3"):
-        done = arena("run", "cup.yaml", "--workers", workers, "--out", workers)
-        assert done.returncode == 0, done.stderr
-    assert same_files(tmp_path / "1") == same_files(tmp_path / "3")
-    again = arena("run", "cup.yaml", "--out", "3")
-    assert again.stdout.startswith("nothing was left to play")
-    assert same_files(tmp_path / "1") == same_files(tmp_path / "3")
-    verified = arena("verify", "3", "--sample", "1")
-    assert verified.returncode == 0, verified.stderr
 
 
 @pytest.mark.slow
@@ -339,15 +318,6 @@ def test_bad_keys_are_refused_in_one_line(
     """With the file and the key, and exit status 2."""
     (tmp_path / "cup.yaml").write_text(f"{BOTS}pairs: 4\n{keys}\n")
     assert refused(arena("run", "cup.yaml")).startswith(f"cup.yaml: {message}")
-
-
-@pytest.mark.parametrize("target", ["soon", "nan", "0.5"])
-def test_a_bad_target_is_refused(arena: Arena, target: str) -> None:
-    """On the command line and in the library."""
-    said = refused(arena("run", "quickstart", "--until", target))
-    assert "nor a number of Elo points from 1 to 1,000" in said
-    with pytest.raises(InputError, match=r"^until: "):
-        library.run(["greedy", "uniform"], pairs=1, until=target, progress=False)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import pytest
 
 import arena
-from arena.cli.picking import open_out
+from arena.cli.records import open_out
 from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
 from arena.store.database import SqliteFile

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 
 from arena.lanes.faults import Fault
-from arena.library.comparing import Comparison
 from arena.library.results import Results
+from arena.library.running import Comparison
 from arena.runs.stored_run import RunProgress
 from arena.store.store import Store
 from arena.tournament.match import GameResult

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from arena.cli.records import game as game_command
+from arena.cli.play import game as game_command
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import check_label, parse

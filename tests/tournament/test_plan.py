@@ -424,13 +424,12 @@ def test_after_a_game_that_took_long_only_some_are_timed() -> None:
         assert not any(pace.needs_no_clock(["bot"]) for _ in range(timed))
 
 
-def test_the_time_of_a_slow_bot_is_that_of_its_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It had a clock in all its games; a program has none in ours."""
-    children = iter((0.0, 1.0, 1.0))
-    monkeypatch.setattr("os.times", lambda: (0.0, 0.0, next(children), 0.0, 0.0))
-    clocks, timings = Clocks(), {"slow": Timing(), "program": Timing()}
-    timings["slow"].add(Spent(wall=2e-3, cpu=2e-3))
-    timings["program"].add(Spent(wall=1e-3, cpu=1e-3, before=1e-3))
-    clocks.add(timings, 200)
+def test_the_time_of_a_run_is_of_its_workers_its_parent_and_its_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Children of before do not count; what this process has played is a worker's."""
+    told = iter([(3.0, 6.0), (8.0, 12.0), (12.0, 12.0)])
+    monkeypatch.setattr("arena.tournament.timing._read_clocks", lambda: next(told))
+    clocks = Clocks()
     clocks.end_play()
-    assert clocks.read(timings).bots == pytest.approx(100 * 2e-3 + 100 * 2e-3)
+    assert clocks.read(here=1.5) == (7.5, 3.5, 4.0)

@@ -17,10 +17,10 @@ from arena.errors import InputError
 from arena.replays.judge_records import parse_record
 from arena.replays.timeline import parse_thoughts, write_thoughts
 from arena.store.manifest import manifest_text, read_tournament
-from arena.tournament import fixed_deals
-from arena.tournament.fixed_deals import read_deals
+from arena.tournament import schedule
+from arena.tournament.judged import find_thoughts
+from arena.tournament.schedule import read_deals
 from arena.tournament.stop import make_sprt
-from arena.tournament.thinking import find_thoughts
 from arena.tournament.tournament import Tournament
 from bots.endgame import Endgame
 from bots.ismcts import Ismcts
@@ -281,8 +281,8 @@ def test_a_bad_line_is_one_clear_line(tmp_path: Path, line: str, why: str) -> No
 def test_a_file_must_have_some_deals_and_not_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, book: Path, name: str, why: str
 ) -> None:
-    monkeypatch.setattr(fixed_deals, "MOST_DEALS", 2)
-    monkeypatch.setattr(fixed_deals, "_MOST_BYTES", 250)
+    monkeypatch.setattr(schedule, "MOST_DEALS", 2)
+    monkeypatch.setattr(schedule, "_MOST_BYTES", 250)
     (tmp_path / "empty.txt").write_text("# nothing\n")
     (tmp_path / "long.txt").write_text(book.read_text().ljust(251))
     with pytest.raises(InputError, match=f"deals: {tmp_path / name}: {why}"):
@@ -300,13 +300,13 @@ def test_pair_k_of_every_pairing_is_deal_k() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_and_is_verified_without_the_file(
+def test_a_run_with_fixed_deals_goes_on_and_is_verified_without_the_file(
     arena: Arena, tmp_path: Path, book: Path
 ) -> None:
     words = ("play", "greedy", "uniform", "--workers", "1", "-q", "--deals", book.name)
     assert not arena(*words, "--pairs", "1", "--out", "run").returncode
-    book.rename(tmp_path / "away")
     assert not arena(*words, "--pairs", "3", "--out", "run").returncode
+    book.rename(tmp_path / "away")
     verified = arena("verify", "run", "--workers", "1")
     assert (verified.returncode, verified.stdout.splitlines()[0]) == (0, "games: 6 replayed")
     lines = [json.loads(line) for line in arena("export", "run").stdout.splitlines()]

@@ -19,7 +19,7 @@ import pytest
 import arena
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.library.comparing import pairs_to_lead
+from arena.library.rating import pairs_to_lead
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.two_bots import pair_scores
@@ -27,7 +27,7 @@ from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Sprt, Until
-from arena.tournament.swiss_rounds import SwissRounds, choose_bye, default_rounds, match, pair_up
+from arena.tournament.swiss_rounds import SwissRounds, choose_bye, default_rounds, match
 from arena.tournament.tournament import Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
@@ -219,8 +219,17 @@ def test_a_target_width_is_reached_and_hardly_passed() -> None:
     *_, counts = Simulated(elos, 2).rounds(rounds, FOUR)
     assert rounds.find_open(counts, ()) == []
     assert 22 < max(Standings(FOUR, counts, ()).half_widths()) <= 25
-    wide = UntilRounds(FOUR, 20, Until(12.0, 5000)).find_open(counts, ())
+    after = f"after {sum(map(sum, counts.values())):,} pairs"
+    said = rounds.describe_end(counts, (), ())
+    assert said == [f"resolved {after}: all intervals are within 25 Elo points"]
+    wider = UntilRounds(FOUR, 20, Until(12.0, 5000))
+    wide = wider.find_open(counts, ())
     assert {(one.bot, one.opponent) for one in wide} == {(bot, None) for bot in elos}
+    head, *rest = wider.describe_end(counts, (), ())
+    assert head == f"not resolved {after}, with 5,000 at most in a pairing:"
+    too_wide = (f"  the interval of {one.bot} is too wide: about " for one in wide)
+    assert all(map(str.startswith, rest, too_wide))
+    assert len(rest) == len(wide)
 
 
 STOP = Sprt(0.0, 30.0, 0.05, 0.05, 400)
@@ -380,29 +389,6 @@ def test_in_a_group_the_upper_half_meets_the_lower_half_and_all_that_have_met_fa
     found = match(range(40), met, 20)
     assert all(bot < 20 <= opponent for bot, opponent in found)
     assert len(found) == 20
-
-
-def can_avoid(order: list[int], met: dict[Two, int], left: int) -> bool:
-    """Return whether so many rounds can be played in which all meet at most once."""
-    return not left or any(
-        not any(map(met.get, found)) and can_avoid(order, met | dict.fromkeys(found, 1), left - 1)
-        for found in matchings(sorted(order))
-    )
-
-
-def test_a_round_leaves_a_plan_of_the_others_if_there_is_one() -> None:
-    luck = random.Random(4)
-    seen = set()
-    for _ in range(120):
-        order, left = luck.sample(range(6), 6), luck.randint(1, 4)
-        met = {two: 1 for two in combinations(range(6), 2) if luck.random() < 0.3}
-        found = [(min(two), max(two)) for two in pair_up(order, met, {}, luck.choice([1, 3]), left)]
-        assert sorted(bot for two in found for bot in two) == [*range(6)]
-        avoids = not any(map(met.get, found))
-        avoids &= can_avoid(order, met | dict.fromkeys(found, 1), left - 1)
-        assert avoids == can_avoid(order, met, left)
-        seen.add(avoids)
-    assert seen == {True, False}
 
 
 def test_the_bye_goes_to_the_last_of_those_that_had_the_fewest() -> None:

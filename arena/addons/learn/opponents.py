@@ -26,7 +26,7 @@ from arena.statistics.number_texts import write_ends
 from arena.store.folder import RunFolder
 from arena.store.reader import read_run
 from arena.tournament.config import Config, make_tournament
-from arena.tournament.thinking import Asked, asking
+from arena.tournament.judged import Asked, asking
 from engine import Action, Rules, Seat, View
 from engine.cards import CHARS
 from engine.notation import parse_actions

@@ -12,7 +12,7 @@ import click
 
 from arena.cli import options as cli
 from arena.cli import starting
-from arena.cli.picking import note_extent
+from arena.cli.records import note_extent
 from arena.errors import InputError, arena_command, counted, escape, naming, wrapped
 from arena.store.folder import ANALYSIS, locate
 from arena.tables.summary import Names, short_names

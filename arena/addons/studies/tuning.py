@@ -22,9 +22,8 @@ from arena.entries.spec import default_label, write
 from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.local import open_executor
 from arena.library import request
-from arena.library.comparing import Comparison, panel_of
 from arena.library.request import Bot, Location
-from arena.library.running import open_run
+from arena.library.running import Comparison, open_run, panel_of
 from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run

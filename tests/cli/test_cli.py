@@ -13,11 +13,13 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from arena.__main__ import main
-from arena.cli import cli
-from arena.cli.starting import describe_interruption
+from arena.cli import cli, look
+from arena.cli.play import _print_comparison
+from arena.cli.starting import count_games, describe_interruption
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
 from arena.lanes.signals import exit_on_termination, interrupt_on_termination, interrupted_by
@@ -312,6 +314,35 @@ def test_a_command_says_each_thing_once_and_where_it_belongs(arena: Arena, tmp_p
         assert (lines_of(done.stdout), lines_of(done.stderr), done.returncode) == (*said, 0), words
 
 
+def test_a_comparison_says_who_was_out_what_differs_and_where(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Games that decided are shown with the new bot's label first, five of them at most."""
+    decided = pd.DataFrame([(f"new/uniform/{n}/0", n, 1.0, 0.0) for n in range(7)])
+    decided.columns = pd.Index(["game", "ply", "new_score", "old_score"])
+    found: Any = SimpleNamespace(
+        lines=lambda: iter([30 * "word ", "Elo"]),
+        difference_lines=lambda room: [f"part, {room}"],
+        **{"new": "new", "old": "old", "out": ["uniform"], "command": "arena compare"},
+        paired=SimpleNamespace(decided=decided),
+    )
+    outcome: Any = SimpleNamespace(out={"uniform": "3 crashes"}, played=9, kept=2, seconds=3.0)
+    _print_comparison(found, outcome, Path("a b"), quiet=False)
+    first, second, *rest = capsys.readouterr().out.splitlines()
+    assert f"{first}{second}".replace("  ", " ").split() == ["word"] * 30
+    assert rest == [
+        *("Elo", "uniform was out after 3 crashes", "part, None"),
+        *(
+            f"  arena show 'a b' new/uniform/{n}/0   differs from ply {n} on: new won, old lost"
+            for n in range(5)
+        ),
+        *("9 games in 3.0 s, 3.0 games/s, 2 kept from before", "repeat with: arena compare"),
+        "results in a b/",
+    ]
+    outcome.played = 30
+    assert count_games(outcome) == "30 games in 3.0 s, 10 games/s, 2 kept from before"
+
+
 SMALL = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
 PLAY = ("play", "uniform", "greedy", "--pairs", "2")
 BROKEN = "./broken.py"
@@ -398,6 +429,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that stands for the installed package."""
     monkeypatch.setattr("arena.cli.look._PACKAGE", tmp_path / "arena")
     return tmp_path / "arena"
+
+
+def test_the_package_is_the_folder_of_this_arena() -> None:
+    """In which the site is looked for; a page of a game has a name of 80 characters at most."""
+    assert ROOT / "arena" == look._PACKAGE
+    assert look._make_file_name(f"-{100 * 'x'}/?", 1) == f"{80 * 'x'}-seat-1.html"
+    assert look._make_file_name("/?", None) == "game.html"
 
 
 def make_site(folder: Path) -> None:

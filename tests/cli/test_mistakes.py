@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -10,14 +11,16 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
 
-from arena.cli import find_commands
+from arena.cli import find_commands, main
 from arena.cli.options import print_json
 from arena.entries.identity import COPY
 from arena.entries.resolve import resolve
+from arena.errors import ArenaError, InputError
 from tests.conftest import Arena, Done, run_here
 from tests.kit import refused
 from tests.rogues import write
@@ -325,6 +328,35 @@ def test_json_is_printable_and_means_the_same(capsys: pytest.CaptureFixture[str]
     shown = capsys.readouterr().out
     assert is_shown_as_text(shown)
     assert json.loads(shown) == document
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+ENDS: list[tuple[Exception, str, int]] = [
+    (InputError("cup.yaml: empty"), "cup.yaml: empty", 2),
+    (ArenaError("a worker died"), "a worker died", 1),
+    (MemoryError("1 GB"), "too little memory", 1),
+    (FULL, "standard output: No space left on device", 2),
+    (OSError(errno.EACCES, "Permission denied", "x\n.csv"), "x\\n.csv: Permission denied", 2),
+    (OSError(errno.EIO, "Input/output error"), "[Errno 5] Input/output error", 1),
+]
+
+
+@pytest.mark.parametrize(("error", "line", "status"), ENDS, ids=lambda one: type(one).__name__)
+def test_every_error_is_a_line_and_a_status(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, status: int
+) -> None:
+    """That of input is 2, and so is a file's; another one of the arena is 1."""
+    monkeypatch.setattr(click.Group, "main", Mock(side_effect=error))
+    done = arena("bots")
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"error: {line}\n", status)
+
+
+def test_a_fault_of_the_arena_says_what_to_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below its traceback."""
+    monkeypatch.setattr(click.Group, "main", Mock(side_effect=KeyError("x")))
+    with pytest.raises(KeyError) as caught:
+        main()
+    assert "the output of `arena doctor`" in caught.value.__notes__[0]
 
 
 BEHIND = {

@@ -13,7 +13,9 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import ChangedBots
 from arena.executors.local import LocalExecutor
+from arena.executors.log import logger
 from arena.library import request
+from arena.runs import stored_run
 from arena.store.folder import locate
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
@@ -214,8 +216,6 @@ def test_a_run_that_changes_plays_only_what_is_new(
     assert rows(cup) == rows(tmp_path / "once")
     assert played(arena("run", "cup.yaml")) == 0
     assert arena("verify", "results/cup").returncode == 0
-    said = "uniform: left out: its games stay in the store"
-    assert (said in (cup / "run.log").read_text()) == (kind == "a bot is left out")
 
 
 @pytest.mark.study
@@ -232,6 +232,18 @@ def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: P
     assert extended.equals(again)
     assert (extended["lead"] == once["lead"]).all()
     assert (extended["lead_high"] > once["lead_high"]).all()
+
+
+def test_bots_that_join_change_or_leave_are_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with what becomes of its games."""
+    lines: list[str] = []
+    monkeypatch.setattr(logger, "info", lambda text, *words: lines.append(text % words))
+    stored_run._log_bots(["a", "b"], ["b", "c"], ["b"])
+    assert lines == [
+        "c: a new bot",
+        "b: replaced: its games are played again",
+        "a: left out: its games stay in the store",
+    ]
 
 
 @pytest.mark.slow

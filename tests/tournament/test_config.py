@@ -400,7 +400,6 @@ def test_the_manifest_has_an_anchor_only_where_there_is_one() -> None:
         read_tournament(text.replace('"bot": "greedy",\n    "elo"', '"bot": "x",\n    "elo"'))
 
 
-@pytest.mark.slow
 def test_a_run_goes_on_with_another_anchor(tmp_path: Path) -> None:
     """Nothing is played again; the ratings are on the new scale, also when it is opened."""
     out = tmp_path / "cup"

@@ -262,11 +262,6 @@ def test_a_run_under_way_is_reported_as_it_is(arena: Arena, runs: Path) -> None:
 NEW = "new=greedy(patience=2.5)"
 
 
-def plies(shown: str) -> list[str]:
-    """Return the plies of a game that was shown; both versions have one name."""
-    return [line.replace("new", "greedy") for line in shown.splitlines() if line.startswith("ply ")]
-
-
 @pytest.mark.slow
 def test_the_command_that_repeats_a_comparison_gives_the_same_file(
     arena: Arena, tmp_path: Path
@@ -293,27 +288,6 @@ def test_a_comparison_as_json_is_one_document(arena: Arena) -> None:
     assert {*against} == {*document} | twins
     assert (len(against["counts"]), sum(against["counts"])) == (9, against["pairs"])
     assert against["differences"][0]["part"] == "total"
-
-
-@pytest.mark.slow
-def test_what_the_change_did_is_shown_and_its_games_can_be(arena: Arena) -> None:
-    """A table of 80 columns, and a command for each of the first games that it decided."""
-    words = ["--against", "denier,majority", "--max-pairs", "64"]
-    done = arena("compare", "greedy", NEW, *words)
-    lines = done.stdout.splitlines()
-    parts = [line.split()[0] for line in lines if line.endswith(tuple("0123456789%"))]
-    assert [part for part in parts if part in ("total", "opponent", "seat")] == [
-        *("total", "opponent", "opponent", "seat", "seat")
-    ]
-    games = [line for line in lines if line.startswith("  arena show")]
-    assert 0 < len(games) <= 5
-    command, _, rest = games[0].partition("   differs from ply ")
-    ply = int(rest.split()[0])
-    shown = [command, command.replace(" greedy/", " new/")]
-    new, old = (plies(arena(*shlex.split(words)[1:]).stdout) for words in shown)
-    assert [one == other for one, other in zip(new, old, strict=False)].index(False) == ply
-    others = [line for line in lines if not line.startswith(("repeat", "  arena show"))]
-    assert max(map(len, others)) <= 80
 
 
 def test_specs_are_split_at_commas_and_names_are_those_of_folders() -> None:

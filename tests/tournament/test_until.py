@@ -28,7 +28,7 @@ from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.swiss_rounds import SwissRounds, choose_bye, default_rounds, match
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Anchor, Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
 from bench.studies.first import find, make_elos
@@ -241,6 +241,14 @@ def compare(*specs: str, **keys: Any) -> Tournament:
 
 
 DUEL, PAIRED = compare(), compare("uniform", "denier", panel=2, paired=True)
+
+
+def test_a_run_that_stops_by_itself_has_the_scale_of_its_anchor() -> None:
+    for anchor, label in ((None, None), (Anchor("greedy", 1200.0), "greedy")):
+        cup = replace(DUEL, stop=Until("first", 9), pairs=7, anchor=anchor)
+        made = make_rounds(cup)
+        assert isinstance(made, UntilRounds)
+        assert (made.anchor, made.pairs, made.max_pairs) == (label, 7, 9)
 
 
 def differences(minus: int, none: int, plus: int) -> Counts:

@@ -18,12 +18,10 @@ from arena.library.results import Results
 from arena.replays.finished_game import Game
 from arena.runs.rerun import add_thoughts, play_again
 from arena.runs.run import Outcome, Playing
-from arena.store.columns import Frames, TableName
 from arena.store.csv_files import Timings, read_timings
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.config_keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE, MOST_PAIRS
-from arena.tournament.sprt_rounds import Verdict, as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine.errors import show
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.differences import comparison as made
+    from arena.store.columns import Frames, TableName
+    from arena.tournament.sprt_rounds import Verdict
 
 
 def open_run(folder: str | os.PathLike[str]) -> Results:
@@ -234,6 +234,8 @@ class Comparison:
     @cached_property
     def tables(self) -> Frames:
         """The tables of the run, and those of the comparison, by the names of their files."""
+        from arena.store.columns import Frames
+
         paired, made = self._found.paired, self.results.tables.makers
         own: tuple[TableName, ...] = ("differences", "decided") if paired else ()
         return Frames(made | {name: partial(getattr, paired, name) for name in own})
@@ -298,6 +300,8 @@ def compare(
     >>> comparison.elo_low > 100
     True
     """
+    from arena.tournament.sprt_rounds import as_comparison
+
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     given: dict[str, Any] = {**keys}
     if against is not None:

@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 from arena.__main__ import main
-from arena.cli import cli, look
+from arena.check.item import NOT_JAILED, Item, Status, format_item, to_data
+from arena.cli import _Terminal, cli, look
 from arena.cli.play import _print_comparison
 from arena.cli.starting import count_games, describe_interruption
 from arena.entries.resolve import resolve
@@ -343,6 +344,58 @@ def test_a_comparison_says_who_was_out_what_differs_and_where(
     assert count_games(outcome) == "30 games in 3.0 s, 10 games/s, 2 kept from before"
 
 
+@pytest.mark.parametrize(("status", "jailed"), [("ok", True), ("fail", True), ("warn", False)])
+def test_a_check_ends_with_its_verdict(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, status: Status, jailed: bool
+) -> None:
+    """In text and as a document; outside the jail no bot is accepted."""
+    item = Item("time", status, "slow")
+    monkeypatch.setattr("arena.check.inspector.run_check", lambda *_: iter([item]))
+    monkeypatch.setattr("arena.check.item.safest_lane", lambda: "jail" if jailed else "process")
+    monkeypatch.setattr("arena.processes.adopt_orphans", lambda: None)
+    done, document = arena("check", "greedy"), arena("check", "greedy", "--json", "--games", "8")
+    end = [
+        "refused: time" if status == "fail" else "accepted" if jailed else "no verdict: nothing has"
+    ]
+    shown = [*format_item(item), *end, *([] if jailed else [NOT_JAILED])]
+    assert done.stdout.replace(" failed\n", "\n").splitlines() == shown
+    assert done.returncode == document.returncode == (status == "fail")
+    assert json.loads(document.stdout) == {
+        **{"bot": "greedy", "params": {}, "sha256": resolve("greedy").sha256, "games": 8},
+        **{"seed": 0, "ok": status != "fail", "jailed": jailed, "items": [to_data(item)]},
+        "warning": "" if jailed else NOT_JAILED,
+    }
+
+
+def test_a_run_is_a_document_without_a_reading_of_a_clock(arena: Arena) -> None:
+    """Of a run without a folder, and of a comparison."""
+    data = document(arena(*DUEL.split(), "--json").stdout)
+    (first, second), *_ = data.pop("standings"), data.pop("anchor"), data.pop("seat_advantage")
+    assert (first["bot"], first["wins"], second["losses"]) == ("greedy", 2, 2)
+    expected = {"run": "play", "folder": None, "games": 2, "played": 2, "kept": 0, "forfeits": 0}
+    expected |= {"out": [], "unresolved": None, "warnings": []}
+    assert data.items() >= expected.items()
+    found = document(arena(*COMPARED.split(), "--out", "c", "--json").stdout)
+    expected = {"folder": "c", "played": 32, "kept": 0, "warnings": []}
+    assert found.items() >= expected.items()
+
+
+def test_a_terminal_that_is_gone_takes_what_is_written_and_hangs_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another error of the system is one."""
+    ended: list[bool] = []
+    monkeypatch.setattr("arena.lanes.signals.hang_up", lambda: ended.append(True))
+    ours, other = os.openpty()
+    terminal = _Terminal(other, "w", closefd=False)
+    assert (terminal.write(b"here"), ended) == (4, [])
+    os.close(ours)
+    assert (terminal.write(b"gone"), ended) == (4, [True])
+    os.close(other)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        terminal.write(b"closed")
+
+
 SMALL = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
 PLAY = ("play", "uniform", "greedy", "--pairs", "2")
 BROKEN = "./broken.py"
@@ -365,9 +418,6 @@ def document(text: str) -> dict[str, Any]:
 def test_a_run_and_its_check_are_text_or_one_document(arena: Arena, small: Path) -> None:
     """A second start plays nothing, and has the table of the first; verify ends as without."""
     data = document(arena("run", "cup.yaml", "--json", "--fresh").stdout)
-    assert (data["run"], data["folder"]) == ("cup", "results/cup")
-    assert (data["games"], data["played"], data["kept"]) == (6, 6, 0)
-    assert (data["forfeits"], data["out"], data["warnings"]) == (0, [], [])
     lines = (small / "standings.csv").read_text().splitlines()
     assert [",".join(data["standings"][0]), *map(_csv, data["standings"])] == lines
     again = document(arena("run", "cup.yaml", "--json").stdout)

@@ -19,6 +19,7 @@ from arena.cli import SECTIONS, cli, doctor
 from arena.cli.doctor import CHECKS, EXTRAS, Finding, examine, examine_bot
 from arena.entries import catalogue
 from arena.lanes.jail_support import find_bubblewrap
+from arena.tournament.versions import version_here
 from tests import ROOT
 from tests.conftest import Arena
 from tests.console import COMMANDS
@@ -222,6 +223,25 @@ def test_every_check_is_a_line_and_the_extras_are_examined(
     assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel, jail; not ")
     assert finding.detail.endswith("; not swiss (format: swiss)")
     assert finding.advice.startswith("pip install 'district-noir-arena[swiss]'")
+
+
+def test_only_what_the_arena_needs_makes_the_machine_unfit(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the status, and in the document; what cannot be examined is a finding."""
+    poor = Finding("bubblewrap", False, "none", "get it")
+
+    def fails() -> Finding:
+        raise ValueError("no")
+
+    for look, fit in ((lambda: poor, True), (fails, False)):
+        monkeypatch.setattr(doctor, "CHECKS", {"sea": look})
+        done = arena("doctor", "--json")
+        (found,) = (document := json.loads(done.stdout))["findings"]
+        assert (document["ok"], done.returncode) == (fit, not fit)
+        wrong = {"what": "sea", "detail": "could not be examined: ValueError('no')", "advice": ""}
+        assert found == (poor._asdict() if fit else wrong | {"ok": False})
+    assert arena("--version").stdout.endswith(f", version {version_here()}\n")
 
 
 def test_without_bubblewrap_there_is_advice(bwrap: Program) -> None:

@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 
 import arena as library
-from arena.cli.options import split_bots
-from arena.entries.catalogue import expand_ladder
-from arena.errors import InputError
 from arena.library.rating import pairs_to_tell
-from arena.tournament.sprt_rounds import comparison_name
 from bench.studies import plan
 from tests.conftest import Arena, Once, run_here
 from tests.kit import forge, refused
@@ -274,30 +270,6 @@ def test_the_command_that_repeats_a_comparison_gives_the_same_file(
     second = tmp_path / "again" / "details" / "comparison.json"
     first = tmp_path / "results" / "compare-greedy-new" / "details" / "comparison.json"
     assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.mark.slow
-def test_a_comparison_as_json_is_one_document(arena: Arena) -> None:
-    """Head to head, and with what is known of two versions on the same deals."""
-    words = ("compare", "greedy", NEW, "--max-pairs", "20", "--json")
-    document = json.loads(arena(*words).stdout)
-    assert document["verdict"] in ("better", "not better", "undecided")
-    assert (len(document["counts"]), sum(document["counts"])) == (5, document["pairs"])
-    against = json.loads(arena(*words, "--against", "uniform").stdout)
-    twins = {"same_games", "separate_games", "decided", "differences"}
-    assert {*against} == {*document} | twins
-    assert (len(against["counts"]), sum(against["counts"])) == (9, against["pairs"])
-    assert against["differences"][0]["part"] == "total"
-
-
-def test_specs_are_split_at_commas_and_names_are_those_of_folders() -> None:
-    """A command may have commas of its own; the ladder does not contain who is compared."""
-    assert split_bots("a=x(k=[1,2]),b") == ["a=x(k=[1,2])", "b"]
-    assert split_bots("deep=cmd:node bot.js 1,2") == ["deep=cmd:node bot.js 1,2"]
-    with pytest.raises(InputError, match="empty place"):
-        split_bots("a,")
-    assert comparison_name("../x(depth=3)", "ü") == "compare-x-depth-3-\u00fc"
-    assert "greedy" not in expand_ladder(["ladder"], ["greedy"])
 
 
 def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:

@@ -244,7 +244,13 @@ def test_what_is_no_path_and_no_results_is_refused(results: arena.Results, tmp_p
         if place is not None:
             with pytest.raises(arena.InputError, match="out: expected a path, got "):
                 arena.run(["greedy", "uniform"], pairs=1, out=place, progress=False)  # type: ignore[arg-type]
-    rated = arena.rate(results).standings
+    assert (results.finished, results.warnings) == (True, [])
+    assert results.seat_advantage is not None
+    ratings = arena.rate(results)
+    assert str(ratings).startswith("4 games of 2 bots: 2 pairs\nrank  bot")
+    assert ratings.verdicts.equals(results.verdicts)
+    assert "\n# " in ratings.report().markdown()
+    rated = ratings.standings
     assert rated.equals(arena.rate(results.games).standings)
     assert rated.equals(arena.rate(results.games.assign(games=1)).standings)
     with pytest.raises(arena.InputError, match="table 2: expected a DataFrame, got int"):
@@ -263,13 +269,21 @@ def test_what_is_no_path_and_no_results_is_refused(results: arena.Results, tmp_p
         results.report().save(page)
 
 
+def test_runs_are_compared_under_the_same_rules_only(results: arena.Results) -> None:
+    """Two of one name are numbered."""
+    text = results.report(results).markdown()
+    assert "# run (2), compared with run (1)\n" in text
+    other = arena.run(["greedy", "uniform"], pairs=1, rules={"set_bonus": 4}, progress=False)
+    with pytest.raises(arena.InputError, match=r"^run \(2\) and run \(1\) have different rules"):
+        results.report(other)
+
+
 @pytest.fixture(scope="module")
 def results() -> arena.Results:
     """A small run that is in memory."""
     return arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
 
 
-@pytest.mark.slow
 def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Results) -> None:
     """Without scripts; with what the report says first, a row for each bot and the standings."""
     report = results.report()
@@ -298,7 +312,6 @@ def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most() -> None:
     assert page.count('class="rung ') == 20
 
 
-@pytest.mark.slow
 def test_a_report_and_each_chart_are_saved_as_pages_or_markdown(
     results: arena.Results, tmp_path: Path
 ) -> None:

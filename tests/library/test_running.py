@@ -289,7 +289,6 @@ def compare(*bots: Any, **arguments: Any) -> arena.Comparison:
     return arena.compare(*bots, max_pairs=16, progress=False, **arguments)
 
 
-@pytest.mark.slow
 def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     """The numbers of comparison.json, rounded there; the games of `results`."""
     comparison = compare("greedy", "uniform", seed=3, out=tmp_path)

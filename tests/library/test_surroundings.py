@@ -364,12 +364,6 @@ def passed(folder: Path, test: str, *options: str) -> int:
 
 @pytest.mark.slow
 def test_the_tests_of_a_user_play_with_classes_of_their_own(tmp_path: Path) -> None:
-    """Of the test, and of a fixture, which is built on one of conftest.py."""
-    assert passed(tmp_path, PLAYS, "-p", "no:xdist") == 2
-
-
-@pytest.mark.slow
-def test_so_do_tests_of_tables_and_comparisons(tmp_path: Path) -> None:
     """In the processes of pytest-xdist, and where pytest imports the tests in another way.
 
     Classes of a module beside them and of its docstring play, too.

@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -24,15 +26,19 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, read_spending
+from arena.lanes.faults import Fault
 from arena.lanes.jail_support import find_pid_namespaces
 from arena.lanes.limits import Limits
+from arena.runs import rerun
 from arena.runs.judge_games import JudgedGames, review_record
-from arena.runs.rerun import choose_pairs
+from arena.runs.rerun import add_thoughts, choose_pairs, find_varying
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.plan import Played
+from arena.tournament.judged import Found
+from arena.tournament.match import GameResult
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record, Rules, to_text
@@ -302,6 +308,53 @@ def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
     last = [[one for one in judged if one.ply == 8] for judged in (forced, free)]
     assert len(last[0]) == 1
     assert last[0] == last[1]
+
+
+@pytest.mark.parametrize(
+    ("strayed", "note"),
+    [
+        ([], ""),
+        ([5], "no thoughts at ply 5: asked again, the bot chose another action"),
+        ([5, 8], "no thoughts at plies 5, 8: asked again, the bot chose another action"),
+    ],
+)
+def test_a_note_says_at_which_plies_thoughts_are_missing(
+    monkeypatch: pytest.MonkeyPatch, strayed: list[int], note: str
+) -> None:
+    """Each seat's bot is asked with the seed that it had in the game."""
+    cup = Tournament("cup", 1, 4, [resolve("uniform"), resolve("greedy")], STANDARD)
+    fixture, game = cup.fixture(0, 3, 1), arena.play("uniform", "greedy", seed=1, pair=3, seat=1)
+    asked: list[Any] = []
+
+    def find(*words: Any) -> Found:
+        asked.extend(words)
+        return Found({}, strayed)
+
+    monkeypatch.setattr(rerun, "find_thoughts", find)
+    assert add_thoughts(cup, fixture, game) == (replace(game, thoughts={}), note)
+    lucks = cup.draw(fixture).lucks
+    bots = {0: (cup.by_label["greedy"], lucks[0]), 1: (cup.by_label["uniform"], lucks[1])}
+    assert asked == [game.record, bots, cup.limits]
+
+
+def test_a_bot_whose_moves_differ_is_named_with_the_ply() -> None:
+    """By the first action that differs; a game that a fault ended says nothing."""
+    cup = Tournament("cup", 1, 4, [resolve("uniform"), resolve("greedy")], STANDARD)
+    game = arena.play("uniform", "greedy", seed=1, pair=3, seat=1)
+    actions = game.record.actions
+    result = GameResult(3, 1, 0, "points", 0, 0, 48, None, actions)
+    chunk = Chunk(0, 3, 1, again=True)
+    cases: list[tuple[GameResult, list[tuple[str, int]]]] = [
+        (result, []),
+        (result._replace(actions=actions[:4]), [("greedy", 4)]),
+        (result._replace(actions=actions[:5] + "?"), [("uniform", 5)]),
+        (result._replace(actions="", fault=Fault("crash", "")), []),
+    ]
+    for stored, found in cases:
+        store: Any = SimpleNamespace(game=lambda *_, one=stored: one)
+        told = find_varying(cup, store, Played(chunk, [result], {}, 1.0))
+        place = cup.fixture(0, 3, 1)
+        assert [*told] == [(label, place, ply) for label, ply in found]
 
 
 def test_what_is_kept_is_read_and_not_written(tmp_path: Path) -> None:

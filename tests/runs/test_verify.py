@@ -89,20 +89,6 @@ def test_an_unchanged_run_is_right(out: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_of_an_older_arena_is_right_as_it_lies(out: Path) -> None:
-    """With every file at the top; nothing moves, and what differs is named."""
-    for path in (out / "details").iterdir():
-        path.rename(out / path.name)
-    (out / "README.md").unlink()
-    (out / "details").rmdir()
-    assert list(verify(out, 0, HERE))[1] == "files: 12 compared"
-    assert not (out / "details").exists()
-    with (out / "cards.csv").open("a") as file:
-        file.write("x\n")
-    assert difference(out).startswith("cards.csv: line ")
-
-
-@pytest.mark.slow
 def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path) -> None:
     """A line for each check and status 0, or one line of error and status 1."""
     done = arena("verify", "out", "--sample", "2", "--workers", "1")

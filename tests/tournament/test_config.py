@@ -21,7 +21,7 @@ from arena.tournament import config, config_keys, yaml_text
 from arena.tournament.config import Config, convert, make_tournament, override
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Anchor, Tournament, read_anchor
-from engine import STANDARD, Rules
+from engine import STANDARD, Rules, to_text
 from tests import ROOT
 from tests.conftest import Arena
 from tests.kit import refused
@@ -306,6 +306,19 @@ def test_a_manifest_says_what_was_asked_for_and_with_what(cup: Tournament) -> No
             "python": platform.python_version(),
         },
     }
+
+
+def test_a_game_on_a_deal_is_that_of_any_pair(cup: Tournament) -> None:
+    """Whose random numbers stay its own."""
+    deal = to_text(cup.draw(cup.fixture(0, 3, 0)).deal)
+    fixed = cup.on_deal(deal)
+    assert (fixed.pairs, fixed.deals) == (1, [deal])
+    for pair in (0, 5):
+        fixture = cup.fixture(1, pair, 1)
+        assert to_text(fixed.draw(fixture).deal) == deal
+        assert fixed.draw(fixture).lucks == cup.draw(fixture).lucks
+    with pytest.raises(InputError, match=r"^deal: "):
+        cup.on_deal(deal[1:])
 
 
 def test_labels_cannot_be_confused_in_an_address() -> None:

@@ -28,7 +28,7 @@ from arena.lanes.limits import Limits
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder
-from arena.tournament import judged
+from arena.tournament import judged, match
 from arena.tournament.judged import PARTS, Judged
 from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
@@ -337,22 +337,16 @@ def closes(folder: Path, lane: str, *, fails: bool = False) -> tuple[Entry, Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", "process"])
-def test_a_bot_is_closed_once_after_each_game(tmp_path: Path, lane: str) -> None:
-    bot, file = closes(tmp_path, lane)
-    assert not any(game.fault for game in played(bot, UNIFORM, pairs=PAIRS))
-    assert file.read_text().split() == ["closed"] * 2 * PAIRS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lane", ["inproc", "process"])
-@pytest.mark.parametrize("own", [True, False], ids=["own", "opponent"])
-def test_a_bot_is_closed_after_a_fault_of_its_own_or_of_its_opponent(
-    tmp_path: Path, lane: str, own: bool
-) -> None:
-    bot, file = closes(tmp_path, lane, fails=own)
-    games = played(bot, UNIFORM if own else rogue("raises_boom", lane), pairs=PAIRS)
-    assert {game.fault.kind for game in games} == {"exception"}
-    assert len(file.read_text().split()) >= 2 * PAIRS  # more where a game is tried again
+@pytest.mark.parametrize("fails", ["nobody", "itself", "its opponent"])
+def test_a_bot_is_closed_once_after_each_game(tmp_path: Path, lane: str, fails: str) -> None:
+    bot, file = closes(tmp_path, lane, fails=fails == "itself")
+    other = rogue("raises_boom", lane) if fails == "its opponent" else UNIFORM
+    games = played(bot, other, pairs=PAIRS)
+    assert {game.fault and game.fault.kind for game in games} == {
+        None if fails == "nobody" else "exception"
+    }
+    closed = file.read_text().split()  # more where a game is tried again
+    assert len(closed) == 2 * PAIRS or (fails != "nobody" and len(closed) > 2 * PAIRS)
 
 
 @pytest.mark.slow
@@ -392,6 +386,15 @@ class Notes:
         raise RuntimeError("too late")
 
 
+def test_a_bot_that_fails_to_close_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(match, "_warned", set())
+    monkeypatch.setattr(match._logger, "warning", lambda text, *words: said.append(text % words))
+    for label, why in (("a", "late"), ("a", "again"), ("b", "late")):
+        match.warn_of_close(label, why)
+    assert said == [f"{label} failed in close(), after its game: late" for label in "ab"]
+
+
 def test_one_game_of_the_engine_closes_both_and_warns() -> None:
     """The game is the same as that of bots without `close`; a fault closes both as well."""
     Notes.closed = 0
@@ -406,6 +409,14 @@ def test_one_game_of_the_engine_closes_both_and_warns() -> None:
 
 
 GOOD = Judged(0, 2, [judged.ILLEGAL, 0, PARTS], -PARTS, 0)
+
+
+def test_a_blunder_is_one_by_two_judges_and_not_the_best_action() -> None:
+    lost = Judged(0, 2, [0, PARTS, 0], PARTS // 2, 0)
+    assert not lost.blunder
+    assert lost._replace(first=1).blunder
+    assert not lost._replace(first=1, action=1).blunder
+    assert not lost._replace(first=1, loss=1).blunder
 
 
 def test_the_best_action_is_a_legal_one() -> None:

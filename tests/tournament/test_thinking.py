@@ -166,14 +166,6 @@ def test_who_draws_while_it_is_asked_strays_and_says_nothing_there(says: str) ->
     assert 0 in found.thoughts
 
 
-@pytest.mark.slow
-def test_where_a_bot_strays_is_noted_on_standard_error(says: str, arena: Arena) -> None:
-    done = arena("game", f"d={says}(what='draws')", "greedy", "--thoughts")
-    (note,) = done.stderr.splitlines()
-    assert note.startswith("note: no thoughts at plies ")
-    assert note.endswith(": asked again, the bot chose another action")
-
-
 def test_a_bot_without_the_method_and_a_command_are_left_out() -> None:
     record, bots = game_of("greedy")
     assert find_thoughts(record, bots) == ({}, [])

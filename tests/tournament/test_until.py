@@ -26,7 +26,7 @@ from arena.statistics.two_bots import pair_scores
 from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
-from arena.tournament.stop import Sprt, Until
+from arena.tournament.stop import Halving, Sprt, Until
 from arena.tournament.swiss_rounds import SwissRounds, choose_bye, default_rounds, match
 from arena.tournament.tournament import Anchor, Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
@@ -249,6 +249,9 @@ def test_a_run_that_stops_by_itself_has_the_scale_of_its_anchor() -> None:
         made = make_rounds(cup)
         assert isinstance(made, UntilRounds)
         assert (made.anchor, made.pairs, made.max_pairs) == (label, 7, 9)
+        assert cup.games == 2 * 9
+    games = {Until("first", 9): 2 * 9 * 4, Halving(50, 9): 2 * 50, STOP: 2 * 400 * 2}
+    assert {stop: replace(PAIRED, stop=stop).games for stop in games} == games
 
 
 def differences(minus: int, none: int, plus: int) -> Counts:

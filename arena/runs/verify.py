@@ -25,7 +25,7 @@ from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
-from arena.store.folder import INDEX, LEAGUE, LOG, MANIFEST, RunFolder, Writer, locate
+from arena.store.folder import LEAGUE, LOG, MANIFEST, RunFolder, Writer, locate
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
 from arena.store.store import Store, forfeit_by_rule
@@ -56,8 +56,6 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
     writers = dict(files.writers)
     manifest = store.manifest or ""
     writers[MANIFEST] = lambda file: file.write(manifest)
-    if not (path / INDEX).exists():  # a folder of an older arena
-        del writers[INDEX]
     for name, write in writers.items():
         _compare(path, name, write)
     reports = dict(report_writers(tournament, store, files))

@@ -21,11 +21,10 @@ from engine.errors import show, show_start
 MOST_BYTES: Final = 1 << 18
 """The most bytes of a config: enough for 1000 bots (100 KB), and parsed within a second."""
 
-MOST_VALUES: Final = 10_000  # counted again for each alias
+MOST_VALUES: Final = 10_000
 MOST_DEPTH: Final = 50
 MOST_DIGITS: Final = 1000  # parsing a number takes time quadratic in its digits
 
-_MERGE = "tag:yaml.org,2002:merge"
 _OTHER_BASE = re.compile(r"[-+]?0[0-9_]|.*:")  # YAML 1.1 reads 010 as 8, and 1:03 as 63
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -64,34 +63,28 @@ class Items(list[Any]):
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """A safe loader that refuses duplicate keys and texts with too many values.
+    """A safe loader that refuses aliases, duplicate keys and texts with too many values.
 
-    Values are counted before they are constructed; an alias counts as much as its target.
+    Values are counted before they are constructed.
     """
 
     def __init__(self, content: bytes) -> None:
         super().__init__(content)
         self.values = 0
         self.depth = 0
-        self.sizes: dict[yaml.Node, int] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         mark = event.start_mark
-        before = self.values
         self.values += 1
         self.depth += 1
+        if isinstance(event, yaml.AliasEvent):
+            raise _refusal("an alias; write what it stands for", mark)
         if self.depth > MOST_DEPTH:
             raise _refusal(f"nested deeper than {MOST_DEPTH} levels", mark)
-        node = super().compose_node(parent, index)
-        if isinstance(event, yaml.AliasEvent):
-            if node not in self.sizes:
-                raise _refusal("an alias inside of what it names", mark)
-            self.values += self.sizes[node]
-        elif node is not None:
-            self.sizes[node] = self.values - before
         if self.values > MOST_VALUES:
             raise _refusal(f"more than {MOST_VALUES:,} values", mark)
+        node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
@@ -110,10 +103,10 @@ class _StrictLoader(yaml.SafeLoader):
     def compose_mapping_node(self, anchor: dict[Any, yaml.Node]) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
         keys = set()
-        for key, _ in node.value:  # before merge keys add more
+        for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise _refusal("unhashable: a key must be a text", key.start_mark)
-            if key.tag != _MERGE and key.value in keys:
+            if key.value in keys:
                 raise _refusal(f"key {key.value!r} is given twice", key.start_mark)
             keys.add(key.value)
         return node

@@ -92,7 +92,8 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         (OK + "rules: {removed: 4}\n", "= 46 cards, but the copies add up to 45"),
         (OK + "pairs: 2\n", "line 3, column 1: key 'pairs' is given twice"),
         ("bots: [a, b\npairs: 1\n", "line 2, column 6"),
-        ("bots: &x [*x]\npairs: 1\n", "line 1, column 11: an alias inside of what it names"),
+        ("bots: &x [*x]\npairs: 1\n", "line 1, column 11: an alias; write what it stands for"),
+        (OK + "<<: {seed: 1}\n<<: {seed: 2}\n", "line 4, column 1: key '<<' is given twice"),
         ("bots: !!python/name:os.system\npairs: 1\n", "line 1, column 7"),
         (OK + "name: \x00\n", "not YAML"),
         ("? [a]\n: 1\n", "line 1, column 3: unhashable: a key must be a text"),
@@ -125,54 +126,6 @@ def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, p
     assert message.startswith(str(tmp_path / "cup.yaml"))
     assert place in message
     assert "\n" not in message
-
-
-def repeated(levels: int) -> str:
-    """Return a list of lists; each but the first holds the one before it ten times."""
-    lists = [f"&a{n} [{', '.join([f'*a{n - 1}' if n else '1'] * 10)}]" for n in range(levels)]
-    return f"[{', '.join(lists)}]"
-
-
-MERGED = "m0: &m0 {a: 1, b: 2}\n" + "".join(
-    f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 10)}]}}\n" for n in range(1, 9)
-)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "bots: [a, {bot: b, params: {x: BOMB}}]\npairs: 1\n",
-        "bots: [a, b]\npairs: 1\nrules: {copies: BOMB}\n",
-        "bots: BOMB\npairs: 1\n",
-        "bots: [a, b]\npairs: 1\nlimits: {decision: BOMB}\n",
-        "bots: [a, b]\npairs: 1\ncolour: BOMB\n",
-        pytest.param(MERGED, id="merged mappings"),
-    ],
-)
-def test_aliases_that_multiply_are_refused_before_they_do(tmp_path: Path, text: str) -> None:
-    """Nine lists or mappings name 10 to the 9th values; counting stops at the first 10,000."""
-    with pytest.raises(InputError, match=r"cup\.yaml: line \d.*: more than 10,000 values$"):
-        read(tmp_path, text.replace("BOMB", repeated(9)))
-
-
-def test_aliases_and_merged_mappings_work(tmp_path: Path) -> None:
-    """A key of its own wins over a merged one, wherever that mapping is merged in turn."""
-    cup = read(
-        tmp_path,
-        "bots:\n"
-        "- {bot: greedy, label: a, params: &p {patience: 1.0, depth: 1}}\n"
-        "- {bot: greedy, label: b, params: {deep: &q {<<: *p, patience: 2.0}}}\n"
-        "- {bot: greedy, label: c, params: {<<: *q, depth: 3}}\n"
-        "- {bot: greedy, label: d, params: *p}\n"
-        "pairs: 1\n",
-    )
-    params = [bot.params for bot in cup.bots if isinstance(bot, config.BotEntry)]
-    assert params == [
-        {"patience": 1.0, "depth": 1},
-        {"deep": {"patience": 2.0, "depth": 1}},
-        {"patience": 2.0, "depth": 3},
-        {"patience": 1.0, "depth": 1},
-    ]
 
 
 @pytest.mark.slow

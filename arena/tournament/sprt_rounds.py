@@ -20,8 +20,6 @@ from arena.tournament.tournament import Tournament
 Verdict: TypeAlias = Literal["better", "not better", "undecided"]
 
 _GROWTH = 4  # a round has at most one pair for this many played before it, or those of the first
-_AXIS = 9
-"""Characters between the bounds of a test, so that its progress has a line of 80 characters."""
 
 
 class Evidence(NamedTuple):
@@ -178,25 +176,21 @@ class SprtRounds(Rounds):
 
 
 def describe(evidence: Evidence) -> str:
-    """Describe the progress of a test in one line, with the ratio drawn between its bounds.
+    """Describe the progress of a test in one line, with its ratio and the bounds.
 
     >>> from arena.statistics.sequential_test import PAIR_SCORES, bounds
     >>> ends = bounds(0.05, 0.05)
     >>> seen = (10, 0, 80, 0, 20)
     >>> describe(Evidence(seen, PAIR_SCORES, 1.0, 1.0863, ends, [110]))
-    '110 pairs, Elo +31 (-3..66), LLR 1.69 [-2.94 ----|-o-- 2.94], ~80 to go'
+    '110 pairs, Elo +31 (-3..66), LLR 1.69 (-2.94..2.94), ~80 to go'
     """
     low, high = evidence.ends
     value, least, most = map(evidence.elo, evidence.estimate()[:3])
-    axis = ["-"] * _AXIS
-    for mark, at in (("|", 0.0), ("o", evidence.ratio)):
-        share = (min(max(at, low), high) - low) / (high - low)
-        axis[round(share * (_AXIS - 1))] = mark
     left = "" if evidence.left is None else f", ~{float(f'{evidence.left:.2g}'):,.0f} to go"
     elo = f"Elo {signed(value, '+.0f')} ({write_ends(least, most)})"
     return (
         f"{counted(evidence.pairs, 'pair')}, {elo}, "
-        f"LLR {signed(evidence.ratio, '.2f')} [{low:.2f} {''.join(axis)} {high:.2f}]{left}"
+        f"LLR {signed(evidence.ratio, '.2f')} ({low:.2f}..{high:.2f}){left}"
     )
 
 

@@ -113,12 +113,10 @@ def test_bytes_depend_on_config_and_seed_only(
 
 @pytest.mark.slow
 def test_the_summary_fits_80_columns_of_a_terminal(arena: Arena, cup: Path) -> None:
-    """Even with a long label, which a pipe has whole; it counts the games and names the folder."""
+    """Even with a long label, which a pipe has whole."""
     words = "run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform"
     done = arena(*words)
     assert f"{'long' * 15} " in done.stdout
-    assert "24 games in" in done.stdout
-    assert "results in results/cup/" in done.stdout
     status, shown = (console := Console(cup.parent.parent, *words)).end()
     console.kill()
     assert status == 0, shown

@@ -77,7 +77,6 @@ BAD_CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
         ("replay none", "No such file"),
         ("dance", "No such command 'dance'"),
         ("run /dev/zero", "/dev/zero: not a regular file"),
-        ("show /dev/zero", "/dev/zero: not a regular file"),
         ("show cup.yaml --line 9999999999999999999", "'--line': 9999999999999999999 is not in"),
         ("check /dev/zero", "bot '/dev/zero': not a regular file"),
         ("check nobody", "bot 'nobody': no bot"),
@@ -227,14 +226,10 @@ OF_ANOTHER_KIND = {
     "run games.jsonl": "games.jsonl: game records, not a config; to judge them: "
     "arena replay games.jsonl",
     "report friday/report.html": f"friday/report.html: {A_FILE}",
-    "export friday/run.sqlite": f"friday/run.sqlite: {A_FILE}",
     "verify friday/games.csv": f"friday/games.csv: {A_FILE}",
     "show friday/report.html": f"friday/report.html: {A_FILE}",
-    "view friday/report.md": f"friday/report.md: {A_FILE}",
     "replay friday/run.sqlite": f"friday/run.sqlite: {A_FILE}",
     "report my_bot.py": "my_bot.py: a file, and a run is a folder",
-    "play greedy uniform --out my_bot.py": "my_bot.py: cannot be written: a file, and a run is a "
-    "folder",
     "export friday -o none/a.jsonl": "none/a.jsonl: cannot be written: No such file or directory",
     "check ./empty/": "bot './empty/': a bot's folder has a bot.py or a __init__.py, and this one "
     "has neither",

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import arena as library
-from arena.library.rating import pairs_to_tell
 from bench.studies import plan
 from tests.conftest import Arena, Once, run_here
 from tests.kit import forge, refused
@@ -282,14 +281,6 @@ def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
     document = json.loads(arena("plan", "3", "--gap", "60", "--json").stdout)
     assert document == {name: getattr(found, name) for name in document}
     assert {*document} == {"pairs", "games", "first", "sentence"}
-
-
-def test_wider_gaps_and_less_power_take_fewer_pairs() -> None:
-    """And more bots, too, since each pair says something about all of them."""
-    usual = pairs_to_tell(6, 20, 0.8)
-    assert pairs_to_tell(6, 40, 0.8) < usual / 3
-    assert pairs_to_tell(6, 20, 0.5) < usual < pairs_to_tell(6, 20, 0.95)
-    assert pairs_to_tell(12, 20, 0.8) < usual < pairs_to_tell(3, 20, 0.8)
 
 
 def test_what_is_no_bot_and_no_number_of_them_is_refused() -> None:

@@ -93,18 +93,13 @@ def test_one_fault_of_this_kind_is_enough_to_be_out() -> None:
     assert find_out(AB, [Faults(0, 1, "timeout", 1)], max_faults=10) == set()
 
 
-def lines_about_mine(text: str) -> list[str]:
-    """Return the lines about the bot `mine`; a slow machine also prints lines of progress."""
-    return [line for line in text.splitlines() if "mine" in line]
-
-
 @pytest.mark.slow
 def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> None:
     """Before the run; the first fault adds its place and a command, and run.log has all."""
     (tmp_path / "mine.py").write_text("import nothing_like_it\n")
     words = ["play", "./mine.py", "uniform", "--pairs", "1", "--workers", "1", "--out", "out"]
     done = arena(*words)
-    warning, first, place, again = lines_about_mine(done.stderr)
+    warning, first, place, again = (line for line in done.stderr.splitlines() if "mine" in line)
     assert warning.startswith("warning: bot './mine.py': does not start: ModuleNotFoundError")
     assert first == "mine forfeits a game (import, ply 0)"
     assert place == '  File "mine.py", line 1, in <module>: import nothing_like_it'

@@ -8,7 +8,6 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -285,15 +284,6 @@ def deal_of(first: str, second: str, row: str) -> str:
     for card in parse_cards(first + second + row):
         left.remove(card)
     return first + second + row + to_text(bytes(left))
-
-
-@pytest.mark.slow
-def test_it_runs_in_a_thread() -> None:
-    """As the server of the table asks for it."""
-    record = random_record(Random(5), plies=12)
-    with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(review_record, record, worlds=4).result()
-    assert found == review_record(record, worlds=4)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Halving, Sprt, Until
-from arena.tournament.swiss_rounds import SwissRounds, choose_bye, default_rounds, match
+from arena.tournament.swiss_rounds import SwissRounds, choose_bye, match
 from arena.tournament.tournament import Anchor, Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
@@ -408,13 +408,6 @@ def test_the_bye_goes_to_the_last_of_those_that_had_the_fewest() -> None:
         assert choose_bye([3, 0, 4, 1, 2], byes) == bot
         byes[bot] += 1
     assert choose_bye([1, 2], {}) is None
-
-
-@pytest.mark.parametrize(
-    ("bots", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5), (6, 5), (16, 8), (17, 10), (50, 12)]
-)
-def test_rounds_by_default(bots: int, rounds: int) -> None:
-    assert default_rounds(bots) == rounds
 
 
 def test_worth_is_own_share_and_that_of_the_opponents() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock, call
 
 import pandas as pd
 import pytest
@@ -300,31 +301,20 @@ def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
     assert last[0] == last[1]
 
 
-@pytest.mark.parametrize(
-    ("strayed", "note"),
-    [
-        ([], ""),
-        ([5], "no thoughts at ply 5: asked again, the bot chose another action"),
-        ([5, 8], "no thoughts at plies 5, 8: asked again, the bot chose another action"),
-    ],
-)
-def test_a_note_says_at_which_plies_thoughts_are_missing(
-    monkeypatch: pytest.MonkeyPatch, strayed: list[int], note: str
-) -> None:
+def test_a_note_says_at_which_plies_thoughts_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each seat's bot is asked with the seed that it had in the game."""
     cup = Tournament("cup", 1, 4, [resolve("uniform"), resolve("greedy")], STANDARD)
     fixture, game = cup.fixture(0, 3, 1), arena.play("uniform", "greedy", seed=1, pair=3, seat=1)
-    asked: list[Any] = []
-
-    def find(*words: Any) -> Found:
-        asked.extend(words)
-        return Found({}, strayed)
-
+    again = "asked again, the bot chose another action"
+    notes = {(): "", (5,): f"ply 5: {again}", (5, 8): f"plies 5, 8: {again}"}
+    find = Mock(side_effect=[Found({}, [*strayed]) for strayed in notes])
     monkeypatch.setattr(rerun, "find_thoughts", find)
-    assert add_thoughts(cup, fixture, game) == (replace(game, thoughts={}), note)
+    for note in notes.values():
+        said = f"no thoughts at {note}" if note else ""
+        assert add_thoughts(cup, fixture, game) == (replace(game, thoughts={}), said)
     lucks = cup.draw(fixture).lucks
     bots = {0: (cup.by_label["greedy"], lucks[0]), 1: (cup.by_label["uniform"], lucks[1])}
-    assert asked == [game.record, bots, cup.limits]
+    assert find.call_args_list == [call(game.record, bots, cup.limits)] * 3
 
 
 def test_a_bot_whose_moves_differ_is_named_with_the_ply() -> None:

@@ -195,7 +195,6 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     if out is None and len(runs) == 1 and (runs[0] / LEAGUE).is_file():
         cli.say(f"report in {addons.hook('write_pages')(runs[0])}")
         return
-    _check_different(runs)
     file = out or _choose_place(runs)
     if file.suffix != ".html":
         raise InputError(f"--out {file}: not the name of a page, such as {file.stem or 'a'}.html")
@@ -207,15 +206,6 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     for place in places:
         made.save(place)
     cli.say(f"report in {' and '.join(map(str, places))}")
-
-
-def _check_different(runs: Sequence[Path]) -> None:
-    """Raise InputError if a run is named twice."""
-    seen: dict[str, Path] = {}
-    for run in runs:
-        first = seen.setdefault(os.path.realpath(run), run)  # Path.resolve raises in a loop
-        if first is not run:
-            raise InputError(f"{run}: the same run as {first}; name different ones")
 
 
 def _choose_place(runs: Sequence[Path]) -> Path:

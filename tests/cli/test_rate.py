@@ -88,8 +88,6 @@ MISTAKES = {
     "rate one --anchor greedy=1+--1": "anchor: expected a bot and its Elo",
     "rate one --anchor greedy=1 --anchor greedy=2": "anchor: 'greedy' is named twice",
     "rate one/standings.csv": "one/standings.csv: column opponent is missing",
-    "report one ./one": "one: the same run as one; name different ones",
-    "report one two link": "link: the same run as two; name different ones",
     "report nothing": "nothing: no such file or run",
     "report one nothing": "nothing: no such file or run",
     "report .": ".: not a run, but holds runs: empty, first, link, one, second, third, two",

@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from arena.entries.spec import HERE
-from arena.errors import InputError, escape_lines
+from arena.errors import InputError, escape_lines, naming
 from arena.tokens import hide_secrets
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import NAMINGS
@@ -248,10 +248,8 @@ def change_rules(changes: dict[str, Any], base: Mapping[str, Any] | None = None)
     from engine import Rules
     from engine.errors import RulesError
 
-    try:
+    with naming("--rules", RulesError):
         return Rules.from_changes({**(base or {}), **changes})
-    except RulesError as error:
-        raise InputError(f"--rules: {error}") from None
 
 
 def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits:
@@ -372,10 +370,8 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
     """Return the value of an option that is JSON; raises InputError."""
     import msgspec
 
-    try:
+    with naming(option, msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return msgspec.json.decode(text, type=wanted)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
-        raise InputError(f"{option}: {error}") from None
 
 
 def warn(problems: Iterable[str]) -> None:

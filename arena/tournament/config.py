@@ -19,7 +19,7 @@ from arena.entries.file import read_file
 from arena.entries.resolve import Code, resolve
 from arena.entries.spec import HERE, LANES, Here, Lane, is_address, is_file
 from arena.entries.spec import parse as parse_spec
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.lanes.limits import Limits
 from arena.tournament import config_keys as keys
 from arena.tournament.schedule import read_deals
@@ -134,15 +134,13 @@ def read(path: Path, **given: Any) -> Config:
     names the file and the place of the error in it.
     """
     data = read_data(path)
-    try:
+    with naming(path):
         if isinstance(data, dict) and "versions" in data:
             raise InputError("the manifest of a run, which only `arena run` takes")
         for key, value in given.items() if isinstance(data, dict) else ():
             if value is not None:
                 data.setdefault(key, value)
         return convert(data, path.stem)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def read_data(path: Path) -> Any:
@@ -152,15 +150,12 @@ def read_data(path: Path) -> Any:
     """
     from arena.tournament.yaml_text import MOST_BYTES, explain_no_config, parse
 
-    try:
+    with naming(path):
         if why := explain_no_config(path):
             raise InputError(why)
-        data = parse(read_file(path, MOST_BYTES))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    if data is None:
-        raise InputError(f"{path}: the file is empty")
-    return data
+        if (data := parse(read_file(path, MOST_BYTES))) is None:
+            raise InputError("the file is empty")
+        return data
 
 
 def convert(data: Any, name: str) -> Config:
@@ -291,8 +286,6 @@ def _resolve(
 
     entries = []
     for index, bot in enumerate(bots):
-        try:
+        with naming(f"{place}[{index}]"):
             entries.append(find(bot))
-        except InputError as error:
-            raise InputError(f"{place}[{index}]: {error}") from None
     return entries + [find(bot) for bot in more]

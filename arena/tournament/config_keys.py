@@ -18,7 +18,7 @@ from typing import (
 
 from msgspec import Meta, Struct, convert, json
 
-from arena.errors import InputError
+from arena.errors import naming
 
 if TYPE_CHECKING:
     from concurrent import futures
@@ -218,8 +218,6 @@ def choose_venue(options: Mapping[str, Any], config: Venue = HERE) -> Venue:
     choice = of_config if isinstance(of_config, ExecutorChoice) else ExecutorChoice(of_config)
     schedulers = options.get("scheduler"), options.get("scheduler_file")
     if any(schedulers) or kind not in (None, choice.kind):
-        try:
+        with naming("--executor", ValueError):
             choice = ExecutorChoice(kind or "dask", *schedulers, patience=choice.patience)
-        except ValueError as error:
-            raise InputError(f"--executor: {error}") from None
     return Venue(**chosen | {"executor": choice})

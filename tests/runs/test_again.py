@@ -234,6 +234,7 @@ def test_a_run_that_changes_plays_only_what_is_new(
     assert arena("verify", "results/cup").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_is_extended_pays_for_looking_again(tmp_path: Path) -> None:
     """Its leads are those of a run at once, with wider intervals; its manifest says so."""
 

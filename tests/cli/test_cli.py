@@ -113,7 +113,6 @@ def test_bytes_depend_on_config_and_seed_only(
 
 @pytest.mark.slow
 def test_the_summary_fits_80_columns_of_a_terminal(arena: Arena, cup: Path) -> None:
-    """Even with a long label, which a pipe has whole."""
     words = "run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform"
     done = arena(*words)
     assert f"{'long' * 15} " in done.stdout
@@ -196,7 +195,6 @@ def run(asked: list[Asked], *words: str, config: str = SEED_5) -> Tournament:
 
 
 def test_the_config_yields_to_the_command_line_in_seed_and_pairs(asked: list[Asked]) -> None:
-    """0 is a seed like any other; more pairs or fewer."""
     for words, seed, pairs in (("", 5, 40), ("--seed 0", 0, 40), ("--seed 9 --pairs 1", 9, 1)):
         tournament = run(asked, *words.split())
         assert (tournament.seed, tournament.pairs) == (seed, pairs)
@@ -366,7 +364,6 @@ def test_a_check_ends_with_its_verdict(
 
 
 def test_a_run_is_a_document_without_a_reading_of_a_clock(arena: Arena) -> None:
-    """Of a run without a folder, and of a comparison."""
     data = document(arena(*DUEL.split(), "--json").stdout)
     (first, second), *_ = data.pop("standings"), data.pop("anchor"), data.pop("seat_advantage")
     assert (first["bot"], first["wins"], second["losses"]) == ("greedy", 2, 2)
@@ -381,7 +378,6 @@ def test_a_run_is_a_document_without_a_reading_of_a_clock(arena: Arena) -> None:
 def test_a_terminal_that_is_gone_takes_what_is_written_and_hangs_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Another error of the system is one."""
     ended: list[bool] = []
     monkeypatch.setattr("arena.lanes.signals.hang_up", lambda: ended.append(True))
     ours, other = os.openpty()
@@ -457,7 +453,6 @@ def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> 
 def test_strict_plays_nothing_if_a_bot_does_not_load(
     arena: Arena, small: Path, command: str
 ) -> None:
-    """One line that names the bot, status 2, and no folder."""
     said = refused(arena(*command.split(), BROKEN, "--strict"))
     assert "bot './broken.py': does not start: ZeroDivisionError" in said
     assert "with --strict nothing is played" in said

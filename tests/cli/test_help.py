@@ -163,7 +163,6 @@ def test_rules_and_limits_change_those_of_the_config(
 def test_they_are_refused_alike(
     arena: Arena, folder: Path, command: str, words: tuple[str, str], line: str
 ) -> None:
-    """One line, status 2, and nothing is played."""
     assert refused(arena(*START[command], *words)).startswith(line)
     assert not (folder / "results").exists()
 
@@ -272,7 +271,6 @@ def test_a_bubblewrap_that_fails_says_why(
 
 @needs_jail
 def test_a_bubblewrap_that_works_makes_the_jail() -> None:
-    """As docs/course says."""
     finding = named("bubblewrap")
     assert (finding.ok, finding.advice) == (True, "")
     assert finding.detail.endswith("/bwrap makes the lane jail")

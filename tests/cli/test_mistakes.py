@@ -242,7 +242,6 @@ OF_ANOTHER_KIND = {
 
 @pytest.mark.parametrize("words", OF_ANOTHER_KIND)
 def test_a_path_of_another_kind_leads_to_the_command_that_was_meant(run: Path, words: str) -> None:
-    """Nothing is written."""
     before = sorted(run.rglob("*"))
     assert refused(run_here(run, *words.split())) == OF_ANOTHER_KIND[words]
     assert sorted(run.rglob("*")) == before
@@ -344,7 +343,6 @@ def test_every_error_is_a_line_and_a_status(
 
 
 def test_a_fault_of_the_arena_says_what_to_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below its traceback."""
     monkeypatch.setattr(click.Group, "main", Mock(side_effect=KeyError("x")))
     with pytest.raises(KeyError) as caught:
         main()

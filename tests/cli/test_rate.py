@@ -102,7 +102,6 @@ MISTAKES = {
 
 
 def test_a_mistake_is_one_line(arena: Arena, runs: Path) -> None:
-    """With exit status 2, and nothing is written."""
     (runs / "link").symlink_to("two")
     (runs / "nothing.jsonl").write_text("\n")
     shutil.copytree(runs / "third", runs / "empty")
@@ -114,7 +113,6 @@ def test_a_mistake_is_one_line(arena: Arena, runs: Path) -> None:
 
 
 def test_unfinished_records_are_left_out(arena: Arena, runs: Path) -> None:
-    """And counted; a record without bots is an error."""
     lines = (runs / "one.jsonl").read_text().splitlines()
     record = json.loads(lines[0])
     nothing = {"winner": None, "win_type": None}
@@ -215,7 +213,6 @@ def test_a_run_is_written_again_with_the_time_that_bots_took(arena: Arena, runs:
 
 @pytest.mark.slow
 def test_runs_are_compared_in_results_or_where_it_is_asked_for(arena: Arena, runs: Path) -> None:
-    """HTML, and Markdown beside it; the first is the base."""
     made = "results/report-first-second"
     assert arena("report", "first", "second").stdout == f"report in {made}.html and {made}.md\n"
     text = (runs / f"{made}.md").read_text()
@@ -229,7 +226,6 @@ def test_runs_are_compared_in_results_or_where_it_is_asked_for(arena: Arena, run
 
 
 def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, runs: Path) -> None:
-    """Neither a page nor a text of somebody else, nor a folder."""
     for name in ("page.html", "notes.md"):
         (runs / name).write_text("mine")
     (runs / "folder.html").mkdir()
@@ -259,7 +255,6 @@ NEW = "new=greedy(patience=2.5)"
 def test_the_command_that_repeats_a_comparison_gives_the_same_file(
     arena: Arena, tmp_path: Path
 ) -> None:
-    """In another folder."""
     done = arena("compare", "greedy", NEW, "--max-pairs", "200", "--seed", "4")
     (repeat,) = (line for line in done.stdout.splitlines() if line.startswith("repeat with: "))
     words = shlex.split(repeat.removeprefix("repeat with: arena "))
@@ -270,7 +265,6 @@ def test_the_command_that_repeats_a_comparison_gives_the_same_file(
 
 
 def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
-    """Bots can be named, or be a number."""
     done = arena("plan", "greedy", "uniform", "denier", "--gap", "60")
     assert (done.returncode, done.stderr) == (0, "")
     found = library.plan(3, gap=60)
@@ -282,7 +276,6 @@ def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
 
 
 def test_what_is_no_bot_and_no_number_of_them_is_refused() -> None:
-    """By the function, too."""
     for wrong in (2.5, None, True, [1, 2]):
         with pytest.raises(library.InputError, match="neither a bot"):
             library.plan(wrong, gap=20)  # type: ignore[arg-type]

@@ -150,7 +150,6 @@ MISTAKES = {
 
 
 def test_a_game_that_there_is_not_is_one_line_and_status_2(folder: Path) -> None:
-    """It says what there is, and no page is written."""
     before = {*folder.iterdir()}
     for words, reason in MISTAKES.items():
         assert reason in refused(run_here(folder, *words.split())), words
@@ -214,7 +213,6 @@ def test_a_run_is_only_read(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", ["show", "export"])
 def test_a_damaged_store_is_one_line(folder: Path, tmp_path: Path, command: str) -> None:
-    """Whether it is no database, or has a game that cannot be."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.sqlite").write_text("rubbish" * 999)
     refused(run_here(tmp_path, command, "run"))
@@ -285,7 +283,6 @@ def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
 
 
 def test_a_line_of_a_file_becomes_a_page(folder: Path) -> None:
-    """The first one, or another; also of standard input."""
     path, timeline = page_of(folder, "games.jsonl")
     assert (path.name, len(timeline["frames"])) == ("games-1.html", 1)
     path, timeline = page_of(folder, "games.jsonl", "--line", "3")

@@ -127,7 +127,6 @@ def test_commands_are_in_blocks_that_are_run() -> None:
 
 
 def test_the_page_names_the_columns_of_a_file() -> None:
-    """All of them, in their order."""
     table = PAGES["docs/analyse.md"].split("## The file")[1].split("\n## ")[0]
     assert named_in(table) == DECISIONS.names
 
@@ -166,7 +165,6 @@ IN_LIST |= {name: name for name in ("analyse", "verify", "bots", "doctor")}
 
 @pytest.mark.parametrize("command", IN_LIST)
 def test_the_documents_have_the_keys_of_the_table(command: str) -> None:
-    """All of them, and no others."""
     found = re.findall(rf"^keys of {IN_LIST[command]}: (\w+)$", MADE.read_text(), re.MULTILINE)
     apart = {"findings", "same_games", "separate_games", "decided", "differences"}
     assert {*found} - apart == keys(command) - apart
@@ -232,7 +230,6 @@ def score(bots: list[str], pairs: int) -> str:
 @pytest.mark.study
 @pytest.mark.parametrize("step", range(3))
 def test_each_step_of_a_first_bot_scores_what_its_row_says(step: int, tmp_path: Path) -> None:
-    """Against both opponents of the table."""
     row = re.findall(r"^\| (?:as|step).+? \| (\d.+?) \| (.+?) \|$", FIRST, re.MULTILINE)[step]
     (tmp_path / "my_bot.py").write_text(versions()[step])
     bot = f"my_bot={tmp_path}/my_bot.py"
@@ -242,7 +239,6 @@ def test_each_step_of_a_first_bot_scores_what_its_row_says(step: int, tmp_path: 
 @pytest.mark.study
 @pytest.mark.parametrize("row", range(3))
 def test_a_bot_that_searches_scores_what_its_row_says(row: int, tmp_path: Path) -> None:
-    """With its parameters, against each opponent of the table."""
     table = re.findall(r"^\| .+ \| (\d.+?) \| (.+?) \| (.+?) \|$", SEARCH, re.MULTILINE)
     (tmp_path / "my_bot.py").write_text(versions()[-1])
     (tmp_path / "sampler.py").write_text(dict(markdown.named(SEARCH, "python"))["sampler.py"])
@@ -254,7 +250,6 @@ def test_a_bot_that_searches_scores_what_its_row_says(row: int, tmp_path: Path) 
 
 @pytest.mark.study
 def test_the_rollouts_score_what_their_page_says() -> None:
-    """Against apprentice."""
     assert score([f"rollouts={ROOT}/docs/examples/rollouts.py", "apprentice"], 25) in ROLLOUTS
 
 
@@ -348,7 +343,6 @@ def the_pages_have_the_names_of_the_page(_: markdown.Ran, folder: Path) -> None:
 
 
 def test_every_function_of_the_page_is_there() -> None:
-    """The scripts bind what the table names."""
     board, viewer = (
         next((ROOT / "arena").rglob(name)).read_text() for name in ("board.js", "viewer.js")
     )
@@ -374,7 +368,6 @@ CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
 
 
 def test_every_check_is_of_a_page_that_is_walked() -> None:
-    """No page is renamed without them."""
     walked = {page for page, text in PAGES.items() if markdown.commands(text)}
     assert {*CHECKS, *EXACT, *NEEDS, *FAILING} <= walked
     assert {"README.md", "docs/first-bot.md"} <= walked
@@ -383,5 +376,4 @@ def test_every_check_is_of_a_page_that_is_walked() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["plan 3 --gap 100", "probe greedy --pairs 1"])
 def test_other_documents_have_the_keys_of_the_table(arena: Arena, words: str) -> None:
-    """Those that the list does not have."""
     assert {*json.loads(arena(*words.split(), "--json").stdout)} == keys(words.split()[0])

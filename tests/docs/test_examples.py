@@ -89,7 +89,6 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
-    """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
     done = arena("play", example, "uniform", "--pairs", "10", "--out", "out")
     assert done.returncode == 0, done.stderr

@@ -193,7 +193,6 @@ def test_its_programs_have_a_main_guard(text: str) -> None:
     ],
 )
 def test_a_figure_is_that_of_the_code(words: str) -> None:
-    """The page has it, with its unit."""
     assert words in TRUST
 
 
@@ -211,7 +210,6 @@ def clone(tmp_path: Path) -> Path:
 def test_the_bot_plays_without_a_fault_and_leaves_the_files_of_the_table(
     arena: Arena, clone: Path
 ) -> None:
-    """The README's bot, with and without its parameter."""
     specs = ["patient.py", "patient.py(enough=6)"]
     done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
@@ -389,7 +387,6 @@ def test_every_page_is_two_clicks_from_the_first(site: Path) -> None:
 
 @pytest.mark.slow
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
-    """A folder with anything else is refused, and stays."""
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="something else than a site"):
         build_site(tmp_path, gallery=False)
@@ -438,7 +435,6 @@ def test_every_command_has_a_page_that_finds_it() -> None:
 
 
 def test_every_config_key_has_a_row_and_every_column_a_sentence() -> None:
-    """With a meaning, and a type."""
     page = config_keys.pages()[config_keys.NAME]
     for heading, of, _ in config_keys.FILES:
         part = page.split(f"## {heading}\n")[1].split("\n## ")[0]
@@ -451,7 +447,6 @@ def test_every_config_key_has_a_row_and_every_column_a_sentence() -> None:
 
 
 def test_a_row_has_the_bounds_and_the_default_of_its_type() -> None:
-    """As they are written in YAML."""
     page = config_keys.pages()[config_keys.NAME]
     assert "| whole number, 1 to 256 |  |" in page
     assert "| number, more than 0 and at most 86,400 | `10.0` |" in page

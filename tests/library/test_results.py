@@ -157,7 +157,6 @@ WRONG_GAMES: list[tuple[tuple[Any, ...], str]] = [
 
 
 def test_a_game_that_is_not_there_is_an_error(folder: Path) -> None:
-    """It says what there is."""
     for place, message in WRONG_GAMES:
         with pytest.raises(arena.InputError) as caught:
             arena.open(folder).game(*place)
@@ -270,7 +269,6 @@ def test_what_is_no_path_and_no_results_is_refused(results: arena.Results, tmp_p
 
 
 def test_runs_are_compared_under_the_same_rules_only(results: arena.Results) -> None:
-    """Two of one name are numbered."""
     text = results.report(results).markdown()
     assert "# run (2), compared with run (1)\n" in text
     other = arena.run(["greedy", "uniform"], pairs=1, rules={"set_bonus": 4}, progress=False)
@@ -300,7 +298,6 @@ def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Res
 
 @pytest.mark.slow
 def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most() -> None:
-    """The first rows; names are text there."""
     bots = 40
     run = cup(["<script>alert(1)</script>", *(f"bot number {n:03}" for n in range(1, bots))], 1)
     report = RunReport(report_of(run, make_store(run))[0])
@@ -383,7 +380,6 @@ def test_a_comparison_is_copied(against: str | None) -> None:
 
 
 def test_errors_reach_another_process(results: arena.Results) -> None:
-    """With what they carry."""
     changed = pickled(ChangedBots("results/friday", {"mine": ["sha256: there 1f, here 2e"]}))
     assert changed.labels == ["mine"]
     assert "mine: sha256" in str(changed)

@@ -124,7 +124,6 @@ WRONG: list[dict[str, Any]] = [
 def test_wrong_settings_raise_what_the_command_prints(
     wrong: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message is the same; that of a file begins with its name."""
     monkeypatch.chdir(tmp_path)
     data = {"pairs": 3, "bots": ["greedy", "uniform"], **wrong}
     Path("wrong.yaml").write_text(yaml.safe_dump({"name": "wrong", **data}))
@@ -240,7 +239,6 @@ def play():
 
 @pytest.mark.slow
 def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path) -> None:
-    """And from a thread of it."""
     in_thread = "t = threading.Thread(target=play)\nt.start()\nt.join()\n"
     (tmp_path / "script.py").write_text(f"{PROGRAM}\nimport threading\n{in_thread}")
     done = run_python("script.py", folder=tmp_path)
@@ -309,7 +307,6 @@ def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_compared_is_an_input_error() -> None:
-    """With the text of the command."""
     wrong: dict[str, dict[str, Any]] = {
         "elo1: -1 is not above elo0": {"elo1": -1},
         "beta: expected `float` < 0.5": {"beta": 1},
@@ -496,7 +493,6 @@ HELD_BY: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("thing", "reason"), HELD_BY, ids=lambda one: getattr(one, "__name__", ""))
 def test_what_needs_more_is_held(thing: Any, reason: str) -> None:
-    """With the reason, and with a hash of what it uses."""
     code = bundle(thing)
     assert code.source.startswith(HELD + f"# {reason}\n".encode())
     assert bundle(thing) == code

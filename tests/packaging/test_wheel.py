@@ -121,7 +121,6 @@ def test_a_licence_is_what_the_metadata_say(about: dict[str, str], licence: str)
 def test_a_licence_that_is_unknown_or_not_allowed_fails(
     monkeypatch: pytest.MonkeyPatch, licence: str
 ) -> None:
-    """The line names the library; so does a step's finding."""
     rows = [Licensed("good", "1", "MIT"), Licensed("bad", "2", licence)]
     monkeypatch.setattr(licences, "survey", lambda _: rows)
     finding = release._try("licences", release._check_licences)
@@ -188,7 +187,6 @@ def test_the_package_says_the_same_everywhere_and_pins_what_make_installs() -> N
 
 @pytest.mark.slow
 def test_the_command_works_where_the_working_folder_was_removed(tmp_path: Path) -> None:
-    """`python -m arena` says what it says elsewhere."""
     gone = tmp_path / "gone"
     gone.mkdir()
     line = f'rmdir "{gone}"; exec "{sys.executable}" -m arena --version'
@@ -441,5 +439,4 @@ def test_every_command_plays_without_one_extra(extra: str, duel: Path, tmp_path:
 def test_what_takes_long_works_without_extras(
     command: str, bare: Path, duel: Path, tmp_path: Path
 ) -> None:
-    """Each is at work to its end."""
     use(bare, duel, tmp_path, [command])

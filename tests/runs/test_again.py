@@ -107,7 +107,6 @@ CHANGED: list[tuple[Callable[[Any], object], str]] = [
 
 @pytest.mark.slow
 def test_what_is_not_as_it_was_is_named(arena: Arena, tmp_path: Path) -> None:
-    """In one line with status 2, and nothing is played."""
     for name in ("mine", "other"):
         write(tmp_path, name, "raise ValueError('boom')")
     (tmp_path / "cup.yaml").write_text("pairs: 1\nbots: [uniform, ./mine.py, ./other.py]\n")
@@ -144,7 +143,6 @@ def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path) -> None:
 
 
 def test_a_manifest_is_played_where_the_call_says() -> None:
-    """What the call does not name is as usual."""
     manifest = Tournament("cup", 1, 1, [resolve("greedy"), resolve("uniform")], STANDARD).manifest()
     again, settings = request._repeat(manifest, {"workers": 3, "executor": None})
     assert again.manifest() == manifest
@@ -252,7 +250,6 @@ def test_a_run_that_is_extended_pays_for_looking_again(tmp_path: Path) -> None:
 
 
 def test_bots_that_join_change_or_leave_are_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with what becomes of its games."""
     lines: list[str] = []
     monkeypatch.setattr(logger, "info", lambda text, *words: lines.append(text % words))
     stored_run._log_bots(["a", "b"], ["b", "c"], ["b"])

@@ -298,7 +298,6 @@ def test_no_number_is_minus_zero() -> None:
     ],
 )
 def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: str) -> None:
-    """It names the argument."""
     with pytest.raises(InputError, match="^" + message.replace("-", r"\-") + "$"):
         make_sprt(*arguments)
 
@@ -311,7 +310,6 @@ def test_without_an_observation_the_middle_of_all_differences_is_shown() -> None
 
 
 def test_only_games_with_another_result_are_decided() -> None:
-    """And only those in which a move differs."""
     tournament = comparison_of("new=greedy(patience=2.5)", "greedy", "uniform")
     rows = [
         PairedGame("uniform", 0, 0, 1.0, 0.0, "points", "points", 7),

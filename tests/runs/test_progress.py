@@ -162,7 +162,6 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.Mon
 def test_a_terminal_that_is_gone_holds_up_no_run(
     monkeypatch: pytest.MonkeyPatch, is_terminal: bool
 ) -> None:
-    """Each write fails."""
 
     class Gone(io.StringIO):
         def isatty(self) -> bool:
@@ -275,7 +274,6 @@ BOTS = "bots: [uniform, greedy, city_hunter, denier]\nseed: 4\n"
 
 @pytest.mark.slow
 def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_path: Path) -> None:
-    """In words, as JSON and as a table of the library."""
     (tmp_path / "even.yaml").write_text("bots: [denier, twin=denier]\npairs: 5\n")
     said = arena("run", "even.yaml", "--until", "resolved", "--max-pairs", "9").stdout
     early = "not resolved after 5 pairs, ended early, as 9 in a pairing would hardly tell more:"
@@ -310,14 +308,12 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
 def test_bad_keys_are_refused_in_one_line(
     arena: Arena, tmp_path: Path, keys: str, message: str
 ) -> None:
-    """With the file and the key, and exit status 2."""
     (tmp_path / "cup.yaml").write_text(f"{BOTS}pairs: 4\n{keys}\n")
     assert refused(arena("run", "cup.yaml")).startswith(f"cup.yaml: {message}")
 
 
 @pytest.mark.slow
 def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None:
-    """It is in no table, and a warning says so."""
     text = "bots: [greedy, uniform, denier]\npairs: 2\nformat: swiss\nrounds: 1\n"
     (tmp_path / "cup.yaml").write_text(text)
     document = json.loads(arena("run", "cup.yaml", "--json").stdout)

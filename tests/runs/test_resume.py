@@ -319,7 +319,6 @@ def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_under_nohup_a_run_goes_on_without_its_terminal(tmp_path: Path) -> None:
-    """It writes all its files."""
     words = ["play", "greedy", "uniform", "--pairs", "100", "--out", "out", "-v"]
     console = Console(tmp_path, *words, hears_hang_up=False)
     try:

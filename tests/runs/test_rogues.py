@@ -283,7 +283,6 @@ def test_every_kind_of_fault_has_a_quick_rogue() -> None:
 def test_rogues_have_their_faults_in_one_quick_tournament(
     empty: Path, listener: socket.socket
 ) -> None:
-    """As each of them by itself has."""
     check_a_tournament(empty, listener, "inproc", sorted(QUICK), LONG)
 
 

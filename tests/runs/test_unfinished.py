@@ -251,7 +251,6 @@ def tires(tmp_path: Path) -> Path:
 
 
 def test_what_needs_an_extra_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one line, which says what to install."""
     swiss = {"format": "swiss", "bots": ["greedy", "uniform"], "pairs": 1}
     assert make_tournament(convert(swiss, "cup")).rounds
     for module in ("tournament.swiss_rounds", "rl.exact"):
@@ -338,7 +337,6 @@ def test_a_bot_whose_moves_differ_is_named_with_the_ply() -> None:
 
 
 def test_what_is_kept_is_read_and_not_written(tmp_path: Path) -> None:
-    """By an analysis that finds all of it."""
     place = tmp_path / "run.sqlite"
     with closing(JudgedGames(place)) as kept:
         kept.add({b"key": []})

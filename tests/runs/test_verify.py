@@ -109,7 +109,6 @@ CHANGES = {
 
 @pytest.mark.parametrize("statement", CHANGES)
 def test_a_changed_game_is_named(out: Path, statement: str) -> None:
-    """By its pairing, pair and seat, with what its record gives."""
     change(out, statement)
     assert difference(out).startswith(f"run.sqlite: game {CHANGES[statement]}")
 
@@ -164,7 +163,6 @@ def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", few(["games.csv", "manifest.json", "details/cards.csv"]))
 def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
-    """A changed line, a line too many, and a missing file."""
     path = out / name
     text = path.read_text()
     lines = text.splitlines(keepends=True)
@@ -195,7 +193,6 @@ def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
 def test_a_manifest_of_wrong_types_is_refused(
     out: Path, change_of: dict[str, object], reason: str
 ) -> None:
-    """The message names the store and the place in the manifest."""
     changed = json.loads((out / "manifest.json").read_text()) | change_of
     forge(out / "run.sqlite", "UPDATE run SET value = ?", json.dumps(changed))
     with pytest.raises(InputError) as caught:

@@ -179,7 +179,6 @@ def test_a_game_without_faults_is_played_to_its_end() -> None:
     ("call", "plies"), [("begin", [0, 0]), ("choose", [0, 1]), ("end", [48] * 2)]
 )
 def test_the_seat_whose_player_fails_is_guilty(seat: int, call: str, plies: list[int]) -> None:
-    """Before the game, at its first action, and after the last one."""
     end, _ = played(*(call if one == seat else "" for one in (0, 1)))
     state = at(DEAL, quiet_game(DEAL)[: plies[seat]])
     assert end == Finished(state, Fault("exception", f"{call} failed"), seat)

@@ -262,7 +262,6 @@ def test_a_manifest_says_what_was_asked_for_and_with_what(cup: Tournament) -> No
 
 
 def test_a_game_on_a_deal_is_that_of_any_pair(cup: Tournament) -> None:
-    """Whose random numbers stay its own."""
     deal = to_text(cup.draw(cup.fixture(0, 3, 0)).deal)
     fixed = cup.on_deal(deal)
     assert (fixed.pairs, fixed.deals) == (1, [deal])

@@ -157,7 +157,6 @@ def test_a_member_of_an_int_enum_is_an_action(tmp_path: Path) -> None:
 
 
 def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> None:
-    """A bot that writes into it finds it empty in the next game."""
     path = tmp_path / "leaks.py"
     path.write_text(
         "class Leaks:\n"

@@ -320,14 +320,10 @@ def _make_timeline_of_line(path: Path, line: int, seat: int | None) -> dict[str,
     from arena.entries.resolve import resolve
     from arena.replays.curve import BOT
     from arena.replays.judge_records import line_timeline
-    from engine import EngineError
 
-    text = records.read_record(path, line)
     title = f"line {line}" if str(path) == "-" else escape(f"{path.name}, line {line}")
-    try:
+    with records.open_record(path, line) as text:
         return line_timeline(text, title=title, seat=seat, by=resolve(BOT))
-    except EngineError as error:
-        raise InputError(f"{path}: {records.describe_place(line, error)}: {error}") from None
 
 
 def _make_file_name(game: str, seat: int | None) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from arena.tournament.config_keys import Naming
     from arena.tournament.schedule import Fixture
     from arena.tournament.tournament import Tournament
-    from engine import EngineError
 
 _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite", ".yaml"}
 
@@ -68,15 +67,26 @@ def open_records(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def read_record(path: Path, line: int) -> bytes:
-    """Return a line of a file of records, counted from 1; raises InputError if it has fewer."""
+@contextmanager
+def open_record(path: Path, line: int) -> Iterator[bytes]:
+    """Yield a line of a file of records, counted from 1.
+
+    Raises InputError if the file has fewer, and for an error of the engine in the block, with the
+    line, and the ply if it has one.
+    """
     from arena.replays.judge_records import read_lines
+    from engine import EngineError
 
     with open_records(path) as records:
         text = next(islice(read_lines(records), line - 1, None), None)
     if text is None:
         raise InputError(f"{path}: there is no line {line}")
-    return text
+    try:
+        yield text
+    except EngineError as error:
+        ply = getattr(error, "ply", None)
+        place = f"line {line}" if ply is None else f"line {line}, ply {ply}"
+        raise InputError(f"{path}: {place}: {error}") from None
 
 
 def is_run(target: Path, *, line: int | None, chosen: bool) -> bool:
@@ -94,12 +104,6 @@ def is_run(target: Path, *, line: int | None, chosen: bool) -> bool:
     if not os.path.exists(target) and str(target) != "-":
         raise InputError(f"{target}: no such file, and no such run")
     return False
-
-
-def describe_place(line: int, error: EngineError) -> str:
-    """Return where in a file of records an error is: the line, and the ply if it has one."""
-    ply = getattr(error, "ply", None)
-    return f"line {line}" if ply is None else f"line {line}, ply {ply}"
 
 
 _LISTED = 20  # games
@@ -261,18 +265,15 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     from arena.replays.curve import describe_decisive
     from arena.replays.finished_game import format_game
     from arena.replays.judge_records import parse_players, parse_record, read_line
-    from engine import EngineError, IllegalAction
+    from engine import IllegalAction
 
-    text = read_record(path, line)
-    try:
+    with open_record(path, line) as text:
         with suppress(IllegalAction):  # the plies before it are shown
             read_line(text)
         record, players = parse_record(text), parse_players(text)
         decisive = describe_decisive(record, players, by)
         for row in chain(format_game(record, names, players), decisive):
             cli.say(row)
-    except EngineError as error:
-        raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
 
 
 def _show_game(

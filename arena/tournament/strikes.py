@@ -135,10 +135,11 @@ class Strikes:
         if self.is_out(pairing):
             self._forfeit(pairing, 2 * first, end)
             return
+        is_turned = self.pairings[pairing].bot > self.pairings[pairing].opponent
         late = {game.pair for game in games if game.fault and game.fault.kind == _IDLE}
 
         def is_second(game: GameResult) -> bool:
-            return game.seat == (game.pair in late or not self._is_turned(pairing))
+            return game.seat == (game.pair in late or not is_turned)
 
         for game in sorted(games, key=lambda game: (game.pair, is_second(game))):
             label = self.pairings[pairing][game.winner == 0]
@@ -153,11 +154,6 @@ class Strikes:
                     self._forfeit(pairing, other, other + 1)
                 self._forfeit(pairing, 2 * game.pair + 2, end)
                 return
-
-    def _is_turned(self, pairing: int) -> bool:
-        """Return whether the larger label is the pairing's first bot."""
-        bot, opponent = self.pairings[pairing]
-        return bot > opponent
 
     def _forfeit(self, pairing: int, first: int, end: int) -> None:
         """Add forfeits by rule; if both bots are out, the one that went out first loses."""

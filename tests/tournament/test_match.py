@@ -452,6 +452,17 @@ def test_what_is_not_as_usual_is_in_the_command() -> None:
     assert found == [["process", "jail"], ["process", "inproc"], ["jail", "inproc"]]
 
 
+def test_the_command_of_a_class_is_a_call_of_the_library() -> None:
+    bots = [replace(GREEDY, target="python:Mine", label="m", params={"x": 1}), UNIFORM]
+    of_mine = "{'bot': Mine, 'label': 'm', 'params': {'x': 1}, 'lane': 'inproc'}"
+    other = "{'bot': 'uniform', 'label': 'uniform', 'params': {}, 'lane': 'inproc'}"
+    usual = f"arena.play({of_mine}, {other}, seed=7, pair=3, seat=1"
+    assert command(Tournament("cup", 7, 10, bots, STANDARD)) == f"{usual})"
+    changed = Tournament("cup", 7, 10, bots, Rules(set_bonus=7), Limits(decision=3.0))
+    said = ", rules={'set_bonus': 7}, limits={'decision': 3.0})"
+    assert command(changed) == usual + said
+
+
 MINE = Rules(set_bonus=4, tiebreak="supports")
 
 

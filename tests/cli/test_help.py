@@ -217,6 +217,7 @@ def test_every_check_is_a_line_and_the_extras_are_examined(
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {name for name, asked in project["optional-dependencies"].items() if asked}
     assert EXTRAS.keys() == asked - of_developers
+    assert [doctor._is_installed(name) for name in ("click", "no-such-library")] == [True, False]
     monkeypatch.setattr(doctor, "_is_installed", lambda name: name != "networkx")
     finding = named("extras")
     assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel, jail; not ")
@@ -241,6 +242,13 @@ def test_only_what_the_arena_needs_makes_the_machine_unfit(
         wrong = {"what": "sea", "detail": "could not be examined: ValueError('no')", "advice": ""}
         assert found == (poor._asdict() if fit else wrong | {"ok": False})
     assert arena("--version").stdout.endswith(f", version {version_here()}\n")
+
+
+def test_bots_are_lines_or_a_document(arena: Arena) -> None:
+    bots = json.loads(arena("bots", "--json").stdout)["bots"]
+    lines = arena("bots").stdout.splitlines()
+    assert {"greedy", "uniform"} <= {bot["name"] for bot in bots}
+    assert [line.split()[0] for line in lines] == [bot["name"] for bot in bots]
 
 
 def test_without_bubblewrap_there_is_advice(bwrap: Program) -> None:

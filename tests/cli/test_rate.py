@@ -233,6 +233,9 @@ def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, runs: Path) -> 
         assert refused(arena("report", "first", "--out", f"{out}.html")).startswith(f"{named}: ")
     assert (runs / "page.html").read_text() == (runs / "notes.md").read_text() == "mine"
     assert not (runs / "notes.html").exists()
+    assert arena("report", "third", "--out", "new.html").stdout == "report in new.html and new.md\n"
+    assert (runs / "new.html").is_file()
+    assert (runs / "new.md").is_file()
 
 
 @pytest.mark.slow

@@ -229,6 +229,7 @@ def test_a_folder_without_a_run_says_what_is_in_it(arena: Arena, folder: Path) -
     assert "results: not a run, but holds runs: results/cup" in told
     told = refused(run_here(folder, "replay", "results/cup"))
     assert "is a directory, of a run: arena export results/cup | arena replay -" in told
+    assert refused(run_here(folder, "replay", "results")).endswith("irectory")
     assert "no run: there is no run.sqlite" in refused(arena("show", "."))
 
 

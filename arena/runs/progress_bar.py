@@ -105,9 +105,7 @@ class Progress:
     how long it still takes. `status` returns its state in a few words.
     """
 
-    def __init__(
-        self, games: int, kept: int, status: Callable[[], str] = str, *, at_most: bool = False
-    ) -> None:
+    def __init__(self, games: int, kept: int, status: Callable[[], str], *, at_most: bool) -> None:
         self.games, self.kept, self.at_most = games, kept, at_most
         self.played = 0
         self.status, self.state = status, ""

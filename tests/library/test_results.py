@@ -261,6 +261,9 @@ def test_what_is_no_path_and_no_results_is_refused(results: arena.Results, tmp_p
         with pytest.raises(arena.InputError, match="run: no game has been played yet"):
             report()
     assert repr(results.report()) == "<report: run: greedy and uniform, seed 7>"
+    (tmp_path / "mine").touch()
+    with pytest.raises(arena.InputError, match="holds something else than this run; choose a new"):
+        results.save(tmp_path)
     page = tmp_path / "game.html"
     made_by = '<meta name="generator" content="District Noir Arena">'
     page.write_text(f'{made_by}<body data-page="arena view">')

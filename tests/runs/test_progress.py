@@ -23,7 +23,7 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs import progress_bar, stored_run
-from arena.runs.progress_bar import show_progress
+from arena.runs.progress_bar import format_line, show_progress
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
@@ -133,6 +133,11 @@ def test_the_log_is_shown_above_the_bar(monkeypatch: pytest.MonkeyPatch) -> None
         say("later")
         assert screen.text() == ["x is out after 10 faults"]
         assert log.stream.getvalue() == "later\n"
+
+
+def test_before_the_first_game_the_line_has_no_speed() -> None:
+    said = format_line(1000, 20, 0, 61.0, at_most=True)
+    assert said == "20 of at most 1,000 games, none finished yet in 1 min 1 s"
 
 
 def test_a_dumb_terminal_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,9 @@ def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
     with pytest.raises(Interrupted) as caught:
         run(cup, HERE, RunFolder(tmp_path), QUIET)
     assert 0 < caught.value.kept == arena.open(tmp_path).played < 80
+    log = (tmp_path / "run.log").read_text()
+    assert "INFO run cup: 80 games, " in log
+    assert log.endswith("INFO run cup ended early: KeyboardInterrupt\n")
 
 
 @pytest.mark.slow

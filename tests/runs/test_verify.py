@@ -16,7 +16,7 @@ from arena.errors import InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import run
-from arena.runs.verify import Difference, spread, verify
+from arena.runs.verify import Difference, _pairs_of, spread, verify
 from arena.store.folder import RunFolder
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
@@ -253,6 +253,11 @@ def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(tmp_path: Path) -
     except Difference as difference:
         last = str(difference)
     assert "depend on the games that" in last
+
+
+def test_what_differs_is_played_again_in_whole_pairs() -> None:
+    places = {(0, 3, 1), (0, 3, 0), (2, 1, 0), (0, 1, 1)}
+    assert _pairs_of(places, 3) == [[range(1, 2), range(3, 4)], [], [range(1, 2)]]
 
 
 def test_a_sample_has_whole_pairs_and_no_more_than_were_played() -> None:

@@ -33,6 +33,7 @@ from arena.runs import rerun
 from arena.runs.judge_games import JudgedGames, review_record
 from arena.runs.rerun import add_thoughts, choose_pairs, find_varying
 from arena.runs.run import Interrupted, run
+from arena.runs.stored_run import measure_extent
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.config import convert, make_tournament
@@ -90,6 +91,25 @@ def test_a_command_says_that_it_is_not_finished(cup: Path) -> None:
         assert run_here(cup.parent, *words, "o").stderr == ""
     shown = run_here(cup.parent, "show", "cup")
     assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
+
+
+@pytest.mark.parametrize(
+    ("changes", "total", "at_most"),
+    [
+        ({}, 6 * 2 * 7, False),
+        ({"stop": Until("first", 9)}, 6 * 2 * 9, True),
+        ({"rounds": 3}, 2 * 2 * 7, False),
+    ],
+)
+def test_a_run_has_as_many_games_as_are_known_of(
+    changes: dict[str, Any], total: int, at_most: bool
+) -> None:
+    """Of a Swiss tournament those of its rounds so far, of one that may stop the most."""
+    bots = [resolve(name) for name in ("uniform", "greedy", "majority", "denier")]
+    cup = Tournament("cup", 1, 7, bots, STANDARD, **changes)
+    with closing(Store(None)) as store:
+        store.begin(cup.manifest())
+        assert measure_extent(cup, store) == (0, total, False, at_most)
 
 
 def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(

@@ -365,3 +365,6 @@ def test_a_run_goes_on_with_another_anchor(tmp_path: Path) -> None:
     results = library.run(TWO["bots"], pairs=2, out=out, anchor={"uniform": 1000}, progress=False)
     for table in (results.standings, library.open(out).standings):
         assert table.set_index("bot").loc["uniform", ["elo", "elo_low"]].tolist() == [1000, 1000]
+    assert '"extended"' not in (out / "manifest.json").read_text()
+    library.run(TWO["bots"], pairs=3, out=out, progress=False)
+    assert '"extended": true' in (out / "manifest.json").read_text()

@@ -152,7 +152,6 @@ def test_the_record_is_copied(open_page: Open, pages: Pages) -> None:
     page.get_by_text("Copied.").wait_for()
     text = page.evaluate("navigator.clipboard.readText()")
     assert Record.from_json(text) == RECORD
-    page.get_by_text("Record", exact=True).click()
     page.get_by_label("The game as a record").press("m")
     assert ply(page) == 0, "the text has its own keys"
     page = open_page(pages["seat"])
@@ -194,7 +193,6 @@ def test_nothing_is_too_wide_and_axe_finds_nothing(
         assert overflowing(page) == 0, key
         assert find_faults(page) == [], key
     if name == "judged":
-        page.get_by_text("Record", exact=True).click()
         page.get_by_label("bob (seat 1)").check()
         assert overflowing(page) == 0
         assert find_faults(page) == []

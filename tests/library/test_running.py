@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import inspect
 import json
 import math
 import os.path
@@ -304,6 +305,11 @@ def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     assert comparison.verdict == "undecided"
     assert comparison.sentence.startswith("better: greedy is stronger than uniform, by about ")
     assert "<table" not in comparison._repr_html_()
+
+
+@pytest.mark.parametrize("call", [arena.run, arena.compare, arena.Results.analyse])
+def test_a_call_shows_its_progress_unless_it_is_told_not_to(call: Callable[..., Any]) -> None:
+    assert inspect.signature(call).parameters["progress"].default is True
 
 
 def test_what_cannot_be_compared_is_an_input_error() -> None:

@@ -158,7 +158,6 @@ def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None
     return tuning
 
 
-@dataclass(frozen=True, repr=False)
 class Tuning:
     """What a search of parameters has found, and what the comparison on fresh deals says of it.
 
@@ -167,16 +166,19 @@ class Tuning:
     >>> found = arena.tune(hasty, ranges, against="majority", budget=150, progress=False)
     >>> found.best["patience"] > 5, found.is_better
     (True, True)
-
-    `tried` are the candidates, the best first, `proof` is the comparison; games were `played`, and
-    `kept` from before.
     """
 
-    plan: TuningPlan
-    tried: Sequence[Candidate]
-    proof: Comparison
-    played: int
-    kept: int
+    def __init__(
+        self,
+        plan: TuningPlan,
+        tried: Sequence[Candidate],
+        proof: Comparison,
+        played: int,
+        kept: int,
+    ) -> None:
+        """Take the candidates, the best first, the comparison, and the games played and kept."""
+        self.plan, self.tried, self.proof = plan, tried, proof
+        self.played, self.kept = played, kept
 
     @property
     def best(self) -> dict[str, Any]:

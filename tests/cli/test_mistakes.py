@@ -94,7 +94,7 @@ BAD_CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
         ("play greedy uniform --games 2", "arena play --games has left with version 2.0"),
         ("play greedy ./mine.py(depth=3", "a bracket is not closed"),
         ("show none", "none: no such file, and no such run"),
-        ("new nofolder/x", "arena new x --dir nofolder"),
+        ("new nofolder/x", "--dir names another folder"),
         ("compare greedy denier --against uniform,nobody", "nobody"),
         ("compare greedy denier --against greedy", "have the same label 'greedy'"),
         ("compare greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 9"),

@@ -27,6 +27,7 @@ from arena.addons.table.table_games import TableGame
 from arena.addons.table.table_server import MOST_BODY, POLICY, REFUSED, write_page
 from arena.errors import ArenaError, InputError
 from arena.processes import FOLDER_VARIABLE
+from arena.replays.html_page import SCRIPTS
 from arena.reports.http_server import listen
 from arena.runs.judge_games import review_record
 from arena.tournament.judged import PARTS
@@ -123,7 +124,7 @@ def test_the_page_loads_only_files_of_the_server(client: Client) -> None:
     page = client.ask_bytes("").decode()
     tags = re.findall(r"<(?:script|link|style|img)[^>]*>", page)
     names = [name for tag in tags for name in re.findall(r'(?:src|href)="([^"]+)"', tag)]
-    assert len(tags) == len(names) > 10
+    assert len(tags) == len(names) > len(SCRIPTS)
     assert "<script>" not in page
     assert not re.search(r"\son\w+=", page)
     for name in names:

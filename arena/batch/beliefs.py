@@ -100,13 +100,14 @@ class Belief:
 
         If the view does not follow the last one, the belief begins anew with the view's round.
         """
-        start = self._seen
-        if start is None or not _follows(view, start):
+        start, last = _start(view, view.round), self._seen
+        follows = last and start == _start(last, last.round)
+        if not last or not follows or not view.history.startswith(last.history):
             if len(self.models) > 1:
                 self._judge(view)
-            start = _start(view, view.round)
             self._begin(start, [*hands(start)])
-        self._go_on(view, len(start.history), len(view.history))
+            last = start
+        self._go_on(view, len(last.history), len(view.history))
         self._seen = view
 
     def _begin(self, start: View, worlds: Sequence[tuple[Pack, int]]) -> None:
@@ -188,22 +189,6 @@ def packs_of(held: Cards) -> npt.NDArray[np.int64]:
     """Return packs from counts of cards (kind, game)."""
     packs: npt.NDArray[np.int64] = _PLACES @ held.astype(np.int64)
     return packs
-
-
-def _follows(view: View, last: View) -> bool:
-    """Return whether a view is in the same round as the last one and not earlier."""
-    begin = (view.round - 1) * view.rules.round_plies
-    ply = len(last.history)
-    own = played(view.history, view.round - 1, view.seat, view.rules)
-    before = played(last.history, view.round - 1, view.seat, view.rules)
-    return (
-        ply >= begin
-        and view.seat == last.seat
-        and view.rules == last.rules
-        and view.opening == last.opening
-        and view.history[:ply] == last.history
-        and view.hand + pack_of(own) == last.hand + pack_of(before)
-    )
 
 
 def _start(view: View, number: int) -> View:

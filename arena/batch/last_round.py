@@ -9,6 +9,7 @@ for many positions together. The values are those of `bots.endgame.Exact`.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 from itertools import combinations, pairwise
 from typing import Final, NamedTuple, TypeAlias
@@ -343,12 +344,18 @@ def _merge(
     code = taken << len(hands[0]) + len(hands[1]) | held
     for place in row.T[: bounds[-1]]:
         code = code << 5 | place
-    _, kept, number = np.unique(code, return_index=True, return_inverse=True)
+    kept = _number(code, [out for _, out in parts])
+    return _Nodes(held[kept], taken[kept], row[kept])
+
+
+def _number(codes: Ints, outs: Sequence[Indices]) -> Indices:
+    """Return places of the distinct codes in order, and fill in which of them each code is."""
+    _, kept, number = np.unique(codes, return_index=True, return_inverse=True)
     start = 0
-    for _, out in parts:
+    for out in outs:
         out.reshape(-1)[:] = number[start : start + out.size]
         start += out.size
-    return _Nodes(held[kept], taken[kept], row[kept])
+    return kept
 
 
 def _find_bounds(took: int, seat: int, left: list[int], size: int) -> list[int]:
@@ -370,11 +377,8 @@ def _find_bounds(took: int, seat: int, left: list[int], size: int) -> list[int]:
 
 def _join_ends(ends: list[tuple[Ints, Indices]], places: int) -> tuple[list[Numbers], Indices]:
     """Return the takes of both seats and the distinct ends, and fill in the numbers of these."""
-    codes, number = np.unique(np.concatenate([code for code, _ in ends]), return_inverse=True)
-    start = 0
-    for _, out in ends:
-        out[:] = number[start : start + len(out)]
-        start += len(out)
+    every = np.concatenate([code for code, _ in ends])
+    codes = every[_number(every, [out for _, out in ends])]
     takes, taken = [], []
     for mask in (codes >> 32, codes >> 1 & (1 << 31) - 1):
         distinct, which = np.unique(mask, return_inverse=True)

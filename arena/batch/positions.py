@@ -183,16 +183,6 @@ class Positions(Piles):
             getattr(self, name).take(games, axis=-1, out=getattr(twin, name), mode="clip")
         return twin
 
-    def join(self: _Self, others: Sequence[_Self]) -> _Self:
-        """Return a copy of these games and of others under the same rules, in this order."""
-        parts = [self, *others]
-        twin = type(self)(sum(part.count for part in parts), self.rules)
-        twin.by_round = self.by_round
-        for name in _ARRAYS:
-            arrays = [getattr(part, name) for part in parts]
-            np.concatenate(arrays, axis=-1, out=getattr(twin, name))
-        return twin
-
 
 def _counts(packs: Sequence[Pack]) -> Cards:
     """Return how many cards of each kind are in packs (kind, pack)."""

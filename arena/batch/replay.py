@@ -86,22 +86,21 @@ class Replay:
 def replay(actions: Cards, opening: Cards, rules: Rules) -> Replay:
     """Replay games from their `actions` (game, ply) and their `opening` rows."""
     games, plies = actions.shape
-    table = _Table(opening.T, plies, rules)
+    size = rules.take_size
+    table = Piles(games, size, opening.shape[1] + plies)
+    table.open_rows(slice(None), opening.T)
     piles = np.empty((plies + 1, 2, _KINDS, games), np.uint8)
     row, within = (np.empty((plies + 1, _KINDS, games), np.uint8) for _ in range(2))
-    taken: list[tuple[Any, ...]] = []
     for ply, now in enumerate(np.ascontiguousarray(actions.T)):
-        piles[ply], row[ply], within[ply] = table.piles, table.in_row, table.within
+        piles[ply], row[ply] = table.piles, table.in_row
+        within[ply] = table.count_newest(slice(None), size)
         players, takers = np.flatnonzero(now < TAKE), np.flatnonzero(now == TAKE)
         table.lay(players, now[players].astype(np.intp))
-        if len(takers):
-            seat = rules.seat_at(ply)
-            some = piles[ply].take(takers, axis=-1), within[ply].take(takers, axis=-1)
-            taken.append((takers, np.full(len(takers), ply), *some))
-            table.take(takers, seat)
-    piles[-1], row[-1], within[-1] = table.piles, table.in_row, table.within
+        table.take(takers, rules.seat_at(ply))
+    piles[-1], row[-1] = table.piles, table.in_row
+    within[-1] = table.count_newest(slice(None), size)
     ended = (actions != NOTHING).sum(axis=1)
-    return Replay(rules, actions, ended, piles, row, within, _takes(taken, rules))
+    return Replay(rules, actions, ended, piles, row, within, _takes(actions, piles, within, rules))
 
 
 def in_rows(games: Sequence[bytes], plies: int) -> Cards:
@@ -123,42 +122,18 @@ def record_arrays(games: Sequence[tuple[str, str]]) -> tuple[Cards, Cards]:
     return deals.reshape(len(games), -1), actions
 
 
-class _Table(Piles):
-    """Rows and piles of games; `within` (kind, game) are the cards that a take would bring."""
-
-    def __init__(self, opening: Cards, plies: int, rules: Rules) -> None:
-        dealt, games = opening.shape
-        super().__init__(games, rules.take_size, dealt + plies)
-        self.open_rows(np.arange(games), opening)
-        self.within = self.count_newest(np.arange(games), rules.take_size)
-
-    def lay(self, games: Indices, kinds: Indices) -> None:
-        length = self.length[games]
-        long = np.flatnonzero(length >= self.take_size)
-        beyond = self.row[length[long] - self.take_size, games[long]]
-        super().lay(games, kinds)
-        self.within[kinds, games] += 1
-        self.within[beyond, games[long]] -= 1
-
-    def take(self, games: Indices, seats: Any) -> None:
-        super().take(games, seats)
-        self.within[:, games] = self.count_newest(games, self.take_size)
-
-
-def _takes(taken: list[tuple[Any, ...]], rules: Rules) -> Takes:
-    none = np.zeros(0, np.intp), np.zeros(0, np.int64)
-    cards = np.zeros((2, _KINDS, 0), np.uint8), np.zeros((_KINDS, 0), np.uint8)
-    parts = zip((*none, *cards), *taken, strict=True)
-    game, ply, before, cards_taken = (np.concatenate(part, axis=-1) for part in parts)
-    number, within = np.divmod(ply, rules.round_plies)
+def _takes(actions: Cards, piles: Cards, within: Cards, rules: Rules) -> Takes:
+    """Return all takes, given the positions at each ply."""
+    ply, game = np.nonzero(actions.T == TAKE)
+    number, before = np.divmod(ply, rules.round_plies)
     return Takes(
         game=game,
         ply=ply,
         seat=rules.seat_at(ply),
         round=number + 1,
-        action=within // 2 + 1,
-        before=before.astype(np.int32),
-        cards=cards_taken.astype(np.int32),
+        action=before // 2 + 1,
+        before=piles[ply, :, :, game].transpose(1, 2, 0).astype(np.int32),
+        cards=within[ply, :, game].T.astype(np.int32),
     )
 
 

@@ -47,31 +47,22 @@ def respond(
     `weights`, times the seat's chance to win, from 0 to WHOLE; those of illegal actions are
     undefined.
     """
-    tree = [_first(games)]
-    node = np.zeros(games.count, np.intp)
-    masks = games.legal() > 0
-    while True:
-        which, actions = np.nonzero(masks)
+    tree: list[_Nodes] = []
+    edges, seen = np.zeros((2, games.count), np.int64)
+    while games.count:
+        nodes, node = _split(games, seat, edges, seen)
+        tree.append(nodes)
+        which, actions = np.nonzero(nodes.legal[node])
         games, weights = games.select(which), weights[which]
         edges = node[which] * ACTIONS + actions
         games.step(actions)
         seen = _reply(games, seat, policies[1 - seat])
-        masks = games.legal() > 0
-        if masks.sum() > most:
+        if games.legal().sum() > most:
             play_on(games, policies)
-        _settle(tree[-1], games, weights, seat, edges, values)
+        _settle(nodes, games, weights, seat, edges, values)
         live = np.flatnonzero(~games.over)
-        if not len(live):
-            return _back(tree)
-        games, weights, masks = games.select(live), weights[live], masks[live]
-        nodes, node = _split(games, seat, edges[live], seen[live], masks)
-        tree.append(nodes)
-
-
-def _first(games: Lockstep) -> _Nodes:
-    """Return the decision at the root."""
-    legal = games.legal()[:1] > 0
-    return _Nodes(np.zeros(1, np.intp), legal, np.zeros(legal.shape, np.int64))
+        games, weights, edges, seen = games.select(live), weights[live], edges[live], seen[live]
+    return _back(tree)
 
 
 def _reply(games: Lockstep, seat: Seat, policy: Policy) -> npt.NDArray[np.int64]:
@@ -95,11 +86,7 @@ def _settle(
 
 
 def _split(
-    games: Lockstep,
-    seat: Seat,
-    edges: Indices,
-    seen: npt.NDArray[np.int64],
-    masks: npt.NDArray[np.bool_],
+    games: Lockstep, seat: Seat, edges: Indices, seen: npt.NDArray[np.int64]
 ) -> tuple[_Nodes, Indices]:
     """Return the decisions that games have reached, and the number of each game's decision.
 
@@ -113,7 +100,7 @@ def _split(
     node = np.empty(games.count, np.intp)
     node[order] = is_new.cumsum() - 1
     first = order[is_new]
-    legal = masks[first]
+    legal = games.legal()[first] > 0
     return _Nodes(edges[first], legal, np.zeros(legal.shape, np.int64)), node
 
 

@@ -1,24 +1,31 @@
-"""What a seat believes of the opponent's hand, and best responses to a policy."""
+"""What a seat believes of the opponent's hand, whom a bot plays like, and best responses."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations, product
+from math import log
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from arena.batch.beliefs import Belief, Model
+import arena
+from arena.batch.beliefs import Belief, Mix, Model
 from arena.batch.lockstep import Lockstep
-from arena.batch.positions import hands_by_keys
 from arena.batch.rival import respond
 from arena.batch.rollouts import WHOLE
+from arena.runs.judge_games import fit_models
+from arena.tournament.judged import Recorded
 from bots.apprentice import Apprentice, own_network
+from bots.grandmaster import Grandmaster
 from bots.timing import bot as timing
-from engine import STANDARD, Pack, Rules, State, View, hands, outcome, pack_of
+from engine import STANDARD, Pack, Rules, Setup, State, View, cards_of, hands, outcome, pack_of
+from engine.notation import parse_actions, parse_deal
 from engine.play import setup
+from engine.seeds import stream
 from engine.state import played, random_deal
 from engine.view import view
 
@@ -88,6 +95,19 @@ def test_a_belief_is_bayes_rule(rules: Rules) -> None:
     assert checked >= rules.rounds
 
 
+def test_a_belief_is_the_same_after_any_other_view() -> None:
+    """One ply later, earlier, of another hand, course or seat."""
+    belief = Belief([Model(APPRENTICE.scores)])
+    texts = ("1 5678C xy T", "1 578C xy T65", "1 578C xy 565", "1 5678C xy T", "1 6678C xy T")
+    for text in (*texts, "0 5678C xy"):
+        seen = View.from_text(text)
+        new = Belief(belief.models)
+        for each in (belief, new):
+            each.update(seen)
+        assert belief.hands == new.hands
+        assert (belief.weights == new.weights).all()
+
+
 def test_a_sample_has_the_weights_of_all() -> None:
     """Each hand as often as its weight says, a fraction up or down; few hands are all there."""
     belief = Belief([Model(APPRENTICE.scores)])
@@ -149,20 +169,53 @@ def search(worlds: list[tuple[State, int]], action: int, strategy: Any) -> int:
     return total
 
 
-def draw_hands(unseen: Any, sizes: Any, rng: np.random.Generator) -> Any:
-    """Return a hand (kind, game) of so many unseen cards of each game."""
-    keys = rng.random((unseen.shape[1], 1, int(unseen.sum(axis=0).max())))
-    return hands_by_keys(unseen, sizes, keys)[..., 0]
+def test_bots_are_known_by_their_moves() -> None:
+    """Those that the arena knows, and one that plays at random like none of them."""
+    bots = ("journeyman", "timing", "uniform")
+    run = arena.run(bots, pairs=3, seed=65, progress=False)
+    places = product(combinations(bots, 2), range(3), (0, 1))
+    games = [run.game(*two, pair, seat) for two, pair, seat in places]
+    recorded = [Recorded("", one.record.deal, one.record.actions) for one in games]
+    models = fit_models(recorded, [one.seats for one in games])
+    for known in bots[:2]:
+        (likeliest, weight), *_ = models[known]
+        assert (likeliest, weight > 0.8) == (known, True)
+    assert sum(weight for _, weight in models["uniform"]) < 0.3
 
 
-def test_hands_are_drawn_from_unseen_cards_as_often_as_they_are_dealt() -> None:
-    """Each card is in as many hands as its share of the unseen cards says."""
-    unseen = np.zeros((11, 20_000), np.uint8)
-    unseen[0], unseen[4], unseen[10] = 6, 3, 1
-    sizes = np.full(20_000, 4)
-    sizes[:10] = 0
-    drawn = draw_hands(unseen, sizes, np.random.default_rng(1))
-    assert (drawn.sum(axis=0) == sizes).all()
-    assert (drawn <= unseen).all()
-    wanted = 4 * unseen[:, 0] / 10
-    assert drawn[:, 10:].mean(axis=1) == pytest.approx(wanted, abs=0.02)
+@pytest.mark.parametrize("plays", [True, False])
+def test_hands_are_weighed_by_the_chances_of_an_action(plays: bool) -> None:
+    """Of a policy with probability .8, and of any legal action: Bayes' rule."""
+
+    def policy(games: Any) -> Any:
+        scores = np.zeros((games.count, 12))
+        scores[:, -1] = 1 if plays else -1  # a take
+        return scores
+
+    seen = View.from_text("1 5678C xy T")
+    belief = Belief([Mix([policy], [0.8])])
+    belief.update(seen)
+    weights = dict(zip(belief.hands, belief.weights.tolist(), strict=True))
+    start = View.from_text("1 5678C xy")
+    for hand, ways in hands(start):
+        chance = 0.8 * plays + 0.2 / (len({*cards_of(hand)}) + 1)
+        assert weights[hand] == pytest.approx(ways * chance)
+
+
+def test_a_second_judge_that_knows_the_opponent_knows_more_of_its_hand() -> None:
+    """The hand that the opponent held is likelier than without a model of it."""
+    record = arena.play("uniform", "journeyman", seed=65).record
+    state = State(parse_deal(record.deal), STANDARD)
+    plain, told = (Grandmaster(Setup(stream(65), 0, STANDARD)) for _ in range(2))
+    told.expect({"journeyman": 0.97})
+    gained = 0.0
+    for action in parse_actions(record.actions):
+        if state.to_act == 0:
+            held = []
+            for judge in (plain, told):
+                judge.belief.update(seen := view(state, 0))
+                chances = judge.belief.weights / judge.belief.weights.sum()
+                held.append(chances[judge.belief.hands.index(state.hands[seen.opponent])])
+            gained += log(held[1] / held[0])
+        state.apply(action)
+    assert gained > 1.0  # nats

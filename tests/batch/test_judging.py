@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from arena.batch.judging import ILLEGAL, Decisions, draw_hands, find_chances, judge
 from arena.batch.lockstep import Lockstep, random_deals
-from arena.batch.replay import NOTHING
+from arena.batch.replay import NOTHING, in_rows
 from arena.batch.rollouts import WHOLE, action_values, best_legal, pick
 from arena.errors import InputError
 from bots.apprentice import Apprentice, own_network
@@ -20,7 +20,14 @@ from engine import STANDARD, TAKE, Rules, Setup, State, View, hands, outcome, pa
 from engine.encoding import ACTIONS
 from engine.state import random_deal
 from engine.view import view
-from tests.batch.test_lockstep import check_same, check_seen, counted
+from tests.batch.test_lockstep import (
+    as_games,
+    begin,
+    check_same,
+    check_seen,
+    counted,
+    step_at_random,
+)
 from tests.positions import RULE_SETS
 from tests.tiers import few
 
@@ -103,8 +110,8 @@ def test_a_hand_is_one_that_can_be_held_and_the_rest_is_dealt_evenly() -> None:
 def test_the_scores_of_apprentice_are_the_same_in_many_games(count: int) -> None:
     """All twelve, as whole numbers: so its actions are, on every machine."""
     found = views(count, seed=7)
-    parts = [Lockstep.from_view(seen, [state.hands[seen.opponent]]) for state, seen in found]
-    scores = APPRENTICE.scores(parts[0].join(parts[1:]))
+    held = [state.hands[seen.opponent] for state, seen in found]
+    scores = APPRENTICE.scores(as_games([seen for _, seen in found], held))
     for row, (_, seen) in zip(scores.tolist(), found, strict=True):
         assert row == APPRENTICE.network.scores(seen)
 
@@ -126,10 +133,6 @@ def test_values_are_those_of_champion() -> None:
         assert value == (0.5 if winner.winner is None else 1 - winner.winner)
 
 
-PLIES = STANDARD.game_plies
-Choose = Callable[[Lockstep, np.ndarray[Any, Any]], np.ndarray[Any, Any]]
-
-
 def by_hand(games: Lockstep) -> Any:
     """Score actions without a network: take from a long row, else play what one has most of."""
     scores = np.zeros((games.count, ACTIONS))
@@ -148,30 +151,6 @@ def nosy(games: Lockstep) -> Any:
 
 def lucks(count: int, seed: int) -> list[np.random.Generator]:
     return [np.random.default_rng([seed, game]) for game in range(count)]
-
-
-def begun(deals: Any) -> Lockstep:
-    games = Lockstep(len(deals))
-    games.begin(np.arange(len(deals)), deals)
-    return games
-
-
-def play(deals: Any, choose: Choose) -> Any:
-    """Return the actions (game, ply) of games that a function plays; NOTHING after the end."""
-    games = begun(deals)
-    actions = np.full((len(deals), PLIES), NOTHING, np.uint8)
-    for ply in range(PLIES):
-        masks = games.legal() > 0
-        live = ~games.over
-        chosen = np.where(live, choose(games, masks), 0)
-        actions[live, ply] = chosen[live]
-        games.step(chosen)
-    return actions
-
-
-def at_random(seed: int) -> Choose:
-    rng = np.random.default_rng(seed)
-    return lambda games, masks: best_legal(rng.random((games.count, ACTIONS)), masks)
 
 
 def judged(
@@ -196,8 +175,12 @@ def rows(found: Sequence[Decisions]) -> dict[tuple[int, int], tuple[Any, ...]]:
 @pytest.fixture(scope="module")
 def games() -> tuple[Any, Any]:
     """Deals and the actions of random games."""
-    deals = random_deals(24, np.random.default_rng(4))
-    return deals, play(deals, at_random(5))
+    games, states = begin(24, seed=4)
+    rng = Random(5)
+    while not games.over.all():
+        step_at_random(games, states, rng)
+    played = in_rows([bytes(state.history) for state in states], STANDARD.game_plies)
+    return random_deals(24, np.random.default_rng(4)), played
 
 
 @pytest.mark.slow
@@ -253,20 +236,18 @@ def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
         }
 
 
-def test_the_chances_are_those_of_the_worlds_one_by_one(games: tuple[Any, Any]) -> None:
+def test_the_chances_are_those_of_the_worlds_one_by_one() -> None:
     """As `action_values` finds them for the view, of the same hands; the first equal is best."""
-    deals, actions = games
-    table = begun(deals)
-    for ply in range(20):
-        table.step(np.where(actions[:, ply] == NOTHING, 0, actions[:, ply]))
+    table, states = begin(24, seed=4)
+    rng = Random(5)
+    for _ in range(20):
+        step_at_random(table, states, rng)
     masks = table.legal() > 0
     some = np.flatnonzero(~table.over & (masks.sum(axis=1) > 1))
     drawn = draw_hands(table, some, lucks(len(some), 3), 4)
     found = find_chances(table.select(some), masks[some], drawn, by_hand, values_after)
     for row, game in enumerate(some.tolist()):
-        state = State(deals[game].tobytes(), STANDARD)
-        state.follow(actions[game, :20].tobytes())
-        seen = view(state, state.to_act)
+        seen = view(states[game], states[game].to_act)
         held = [pack_of(np.repeat(np.arange(11), hand).tolist()) for hand in drawn[:, row].T]
         expected = action_values(seen, held, (by_hand, by_hand), values_after)
         assert found[row, [*seen.legal]].tolist() == expected.tolist()
@@ -276,13 +257,10 @@ def test_the_chances_are_those_of_the_worlds_one_by_one(games: tuple[Any, Any]) 
 
 def test_every_hand_is_drawn_as_often_as_it_is_likely() -> None:
     """Compared with all hands of a view, which are counted."""
-    deals = random_deals(1, np.random.default_rng(8))
-    state = State(deals[0].tobytes(), STANDARD)
-    rng, table = Random(2), begun(deals)
+    table, (state,) = begin(1, seed=8)
+    rng = Random(2)
     for _ in range(43):
-        action = rng.choice(state.legal())
-        state.apply(action)
-        table.step(np.array([action]))
+        step_at_random(table, [state], rng)
     seen = view(state, state.to_act)
     ways = dict(hands(seen))
     drawn = draw_hands(table, np.arange(1), lucks(1, 5), 20_000)[:, 0].T

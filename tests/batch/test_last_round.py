@@ -12,16 +12,17 @@ import pytest
 
 from arena.batch.judging import draw_hands, find_chances
 from arena.batch.last_round import OPEN, expect_actions, expect_open, solve_open
-from arena.batch.lockstep import Lockstep, random_deals
+from arena.batch.lockstep import Lockstep
 from arena.batch.rollouts import WHOLE
 from bots import apprentice, timing
 from bots.champion import values_after
 from bots.endgame import LOSS, Exact, Position, Solver
-from engine import CITY, STANDARD, TAKE, Rules, State, View, hands, pack_of, size
+from engine import CITY, STANDARD, TAKE, Rules, State, View, pack_of, size
 from engine.encoding import ACTIONS
 from engine.play import setup
 from engine.state import random_deal
 from engine.view import view
+from tests.batch import test_lockstep as lockstep
 from tests.bots.test_endgame import SMALL
 from tests.tiers import few
 
@@ -30,17 +31,10 @@ GAMES = 40
 
 def begin(left: int) -> tuple[Lockstep, list[State]]:
     """Return random games with so many plies left, and the same as states; none is over."""
-    deals = random_deals(GAMES, np.random.default_rng(left))
+    games, states = lockstep.begin(GAMES, seed=left)
     rng = Random(left)
-    games = Lockstep(GAMES)
-    games.begin(np.arange(GAMES), deals)
-    states = [State(deal.tobytes(), STANDARD) for deal in deals]
     for _ in range(STANDARD.game_plies - left):
-        actions = [0 if state.over else rng.choice(state.legal()) for state in states]
-        games.step(np.array(actions))
-        for state, action in zip(states, actions, strict=True):
-            if not state.over:
-                state.apply(action)
+        lockstep.step_at_random(games, states, rng)
     kept = [place for place, state in enumerate(states) if not state.over]
     return games.select(np.array(kept)), [states[place] for place in kept]
 
@@ -80,7 +74,7 @@ def test_draws_and_ties_are_worth_what_the_rules_say() -> None:
     views = [seen for seen, _ in zip(in_last_rounds(STANDARD, 3), range(200), strict=False)]
     views = [seen for seen in views if seen.taken == (True, True)]
     assert len(views) > 20
-    for seen, means in zip(views, all_means(views), strict=True):
+    for seen, means in zip(views, expect_actions(lockstep.as_games(views)), strict=True):
         chance = expect_open(seen)
         own = chance if seen.seat == 0 else 1 - chance
         assert own in (0, 0.5, 1)
@@ -171,18 +165,6 @@ def some_at_each_ply(rules: Rules, each: int, seed: int = 1) -> list[View]:
     return found
 
 
-def as_games(views: list[View]) -> Lockstep:
-    """Return a game for each view; the opponent's hand is any that fits."""
-    games = [Lockstep.from_view(seen, [next(hands(seen))[0]]) for seen in views]
-    return games[0].join(games[1:])
-
-
-def all_means(views: list[View]) -> list[list[float]]:
-    """Return the means over all hands of these views, asked for all of them together."""
-    means: list[list[float]] = expect_actions(as_games(views)).tolist()
-    return means
-
-
 @pytest.mark.parametrize("each", few([3, 12, 94], 0, 2))
 def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
     """Values and best actions, of 32, 128 or 1,004 views; a take may leave no card for the next."""
@@ -197,7 +179,7 @@ def compare(views: list[View], rules: Rules) -> None:
     """Compare with `endgame`, which finds that not all actions are equally good in some views."""
     exact = Exact(rules, size(rules.pack), 10**9)
     differ = 0
-    for seen, means in zip(views, all_means(views), strict=True):
+    for seen, means in zip(views, expect_actions(lockstep.as_games(views)), strict=True):
         whole = 2 * comb(size(seen.unseen), seen.opponent_cards)
         expected = {action: 0.5 + won / whole for action, won in exact.worth(seen).items()}
         assert {action: means[action] for action in seen.legal} == pytest.approx(expected)

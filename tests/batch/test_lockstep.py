@@ -11,23 +11,35 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from arena.addons.rl import DRAW, Trajectories, by_seat, find_worths, mask
 from arena.batch import learner
 from arena.batch.learner import Choices, Network, from_bytes, gather, imitate, to_bytes
 from arena.batch.lockstep import Encoding, Lockstep, random_deals
-from arena.batch.replay import NOTHING, Replay, find_points, find_sources
+from arena.batch.positions import _ARRAYS as ARRAYS
+from arena.batch.replay import NOTHING, Replay, find_points, find_sources, record_arrays
 from arena.errors import InputError
 from arena.tables.run_games import Row, read_batches
 from bots import apprentice
 from bots.greedy import bot as greedy
 from bots.timing import bot as timing
-from engine import CITY, STANDARD, TAKE, Rules, State, breakdown, counts, outcome, play_game
+from engine import (
+    CITY,
+    STANDARD,
+    TAKE,
+    Pack,
+    Rules,
+    State,
+    View,
+    breakdown,
+    counts,
+    hands,
+    outcome,
+    play_game,
+)
 from engine import points as points_of
 from engine.cards import pack_of
 from engine.encoding import NEWEST, encoder_of, worths
-from engine.notation import parse_actions, parse_cards
 from engine.view import view
 from tests.addons.rl.ground_truth import SMALL_DECKS, VARIANTS
 from tests.positions import RULE_SETS
@@ -43,6 +55,27 @@ def begin(count: int, rules: Rules = STANDARD, seed: int = 5) -> tuple[Lockstep,
     games = Lockstep(count, rules)
     games.begin(np.arange(count), deals)
     return games, [State(deal.tobytes(), rules) for deal in deals]
+
+
+def step_at_random(games: Lockstep, states: list[State], rng: Random) -> None:
+    """Carry out a random action in each game that is not over, and in the engine."""
+    actions = [0 if state.over else rng.choice(state.legal()) for state in states]
+    games.step(np.array(actions))
+    for state, action in zip(states, actions, strict=True):
+        if not state.over:
+            state.apply(action)
+
+
+def as_games(views: list[View], held: list[Pack] | None = None) -> Lockstep:
+    """Return a game for each view; if no hands of the opponents are given, any that fit."""
+    games = Lockstep(len(views), views[0].rules)
+    games.by_round = True
+    for place, seen in enumerate(views):
+        hand = held[place] if held else next(hands(seen))[0]
+        one = Lockstep.from_view(seen, [hand])
+        for name in ARRAYS:
+            getattr(games, name)[..., place] = getattr(one, name)[..., 0]
+    return games
 
 
 def check_same(games: Lockstep, states: list[State]) -> None:
@@ -85,12 +118,7 @@ def check_play(rules: Rules, count: int, seed: int) -> None:
     rng = Random(seed)
     while not games.over.all():
         check_seen(games, states, rules)
-        actions = np.zeros(count, np.int64)
-        for number, state in enumerate(states):
-            if not state.over:
-                actions[number] = rng.choice(state.legal())
-                state.apply(int(actions[number]))
-        games.step(actions)
+        step_at_random(games, states, rng)
         check_same(games, states)
     ended = [outcome(state.piles, rules).winner for state in states]
     winners = games.winners(np.arange(count))
@@ -125,10 +153,7 @@ def test_a_game_can_begin_anew_and_one_that_is_over_stays() -> None:
             deal = random_deals(1, np.random.default_rng(100 + ply))
             games.begin(np.array([number]), deal)
             states[number] = State(deal.tobytes())
-        actions = np.array([rng.choice(state.legal()) for state in states])
-        for action, state in zip(actions, states, strict=True):
-            state.apply(int(action))
-        games.step(actions)
+        step_at_random(games, states, rng)
         check_same(games, states)
     assert len({state.round for state in states}) > 1
     while not games.over.any():
@@ -163,15 +188,15 @@ def assert_replayed(played: Replay, number: int, game: Played) -> None:
 
 
 def takes_of(number: int, states: list[State]) -> list[tuple[object, ...]]:
-    """Return every take of a game: place, seat, round, action of its seat, and what it brought."""
+    """Return every take of a game: place, seat, round, action of its seat, piles, cards."""
     takes = []
     for ply, (before, after) in enumerate(pairwise(states)):
         seat = before.to_act
         if after.history[-1] == TAKE:
             of_round = range(ply - ply % before.rules.round_plies, ply + 1)
             action = sum(states[other].to_act == seat for other in of_round)
-            brought = counts(after.piles[seat] - before.piles[seat])
-            takes.append((number, ply, seat, before.round, action, brought))
+            piles = *map(counts, before.piles), counts(after.piles[seat] - before.piles[seat])
+            takes.append((number, ply, seat, before.round, action, *piles))
     return takes
 
 
@@ -193,12 +218,8 @@ def test_every_ply_is_that_of_the_engine(rules: Rules) -> None:
     wanted = sorted(take for n, game in enumerate(games) for take in takes_of(n, game.states))
     takes = played.takes
     columns = takes.game, takes.ply, takes.seat, takes.round, takes.action
-    found = zip(
-        *(column.tolist() for column in columns), map(tuple, takes.cards.T.tolist()), strict=True
-    )
-    assert sorted(found) == wanted
-    before = played.piles[takes.ply, :, :, takes.game]
-    assert (np.moveaxis(takes.before, -1, 0) == before).all()
+    piles = (map(tuple, pile.T.tolist()) for pile in (*takes.before, takes.cards))
+    assert sorted(zip(*(column.tolist() for column in columns), *piles, strict=True)) == wanted
 
 
 def test_the_games_of_a_pair_are_in_one_batch_and_winners_are_seats() -> None:
@@ -239,19 +260,12 @@ def test_a_record_that_no_game_has_does_no_harm(actions: str) -> None:
 WEIGHTS = pkgutil.get_data("bots", "apprentice.npz") or b""
 
 
-def choices_of(games: int) -> tuple[Choices, list[bytes], list[bytes]]:
+def choices_of(games: int) -> tuple[Choices, Any, Any]:
     """Return what greedy chose in seat 0 and 1 in turn, with the deals and the actions."""
-    deals, played = [], []
-    for number in range(games):
-        seats = (greedy, timing) if number % 2 == 0 else (timing, greedy)
-        record = play_game(*seats, seed=number).record
-        deals.append(parse_cards(record.deal))
-        played.append(parse_actions(record.actions))
-    actions = np.full((games, STANDARD.game_plies), NOTHING, np.uint8)
-    for row, some in zip(actions, played, strict=True):
-        row[: len(some)] = np.frombuffer(some, np.uint8)
-    table = np.frombuffer(b"".join(deals), np.uint8).reshape(games, -1)
-    return gather(table, actions, np.arange(games) % 2), deals, played
+    bots = greedy, timing, greedy
+    records = [play_game(*bots[n % 2 :][:2], seed=n).record for n in range(games)]
+    deals, actions = record_arrays([(one.deal, one.actions) for one in records])
+    return gather(deals, actions, np.arange(games) % 2), deals, actions
 
 
 def test_the_numbers_of_a_file_are_those_of_apprentice_and_slopes_lead_down() -> None:
@@ -285,8 +299,8 @@ def test_choices_are_what_the_bot_saw_and_did() -> None:
     }
     count = 0
     for game, (deal, actions) in enumerate(zip(deals, played, strict=True)):
-        state = State(deal, STANDARD)
-        for action in actions:
+        state = State(deal.tobytes(), STANDARD)
+        for action in actions[actions != NOTHING].tolist():
             seen = view(state, state.to_act)
             if state.to_act == game % 2 and len(seen.legal) > 1:
                 leads = [worth / learner.TEN_POINTS for worth in worths(seen)]
@@ -376,25 +390,3 @@ def test_each_seat_has_its_own_decisions_and_result(mode: str) -> None:
         assert played.following[steps, game].tolist() == [*steps[1:], -1]
         assert played.last[steps, game].tolist() == [False] * (len(steps) - 1) + [finished]
         assert played.rewards[steps, game].tolist() == [0.0] * (len(steps) - 1) + [result]
-
-
-def test_what_one_seat_wins_the_other_loses_also_in_a_standard_loop() -> None:
-    """So the mean is 0; a loop that adds up the rewards, or a wrapper, has half of them."""
-    seats, rewards, over = play_at_random("SAME_STEP")
-    played = by_seat(seats, rewards, over)
-    assert played.rewards.sum() == 0
-    assert np.count_nonzero(played.rewards) == 2 * np.count_nonzero(rewards)
-    games = RecordEpisodeStatistics(gymnasium.make_vec(ID, num_envs=200), buffer_length=10**6)
-    _, infos = games.reset(seed=7)
-    rng = np.random.default_rng(7)
-    seats, rewards, over = [], [], []
-    for _ in range(100):
-        seats.append(infos["seat"])
-        actions = (rng.random((200, 12)) * infos["action_mask"]).argmax(axis=1)
-        _, reward, terminated, _, infos = games.step(actions)
-        rewards.append(reward)
-        over.append(terminated)
-    results = [one.result for one in by_seat(seats, rewards, over).split() if one.finished]
-    assert np.mean(games.return_queue) > 0.02
-    assert np.mean(results) == 0
-    assert len(results) == 2 * len(games.return_queue)

@@ -23,7 +23,8 @@ from engine import STANDARD, Action, Rules, Setup, State, View, counts, hands, s
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
 from engine.play import setup
 from engine.view import view
-from tests.batch.test_last_round import as_games, some_at_each_ply
+from tests.batch.test_last_round import some_at_each_ply
+from tests.batch.test_lockstep import as_games
 from tests.positions import RULE_SETS
 from tests.positions import choices as some_choices
 from tests.tiers import few

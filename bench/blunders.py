@@ -48,7 +48,6 @@ LEAST, MOST = 24, 80  # pairs of games
 SURE = 3.0  # standard errors at which no more are played
 Z95: Final = 1.96
 NOTHING: Final = 0.0005  # what a page rounds off
-ROUNDS: Final = (1, 2, 3, 4)
 
 
 def games_of(run: Path) -> dict[str, Game]:
@@ -90,7 +89,7 @@ def _round(ply: int) -> int:
 def _print_errors(number: Any, off: Any, sampled: Any) -> None:
     """Print by round which error of a judge makes 95 % of the intervals hold."""
     print("round decisions  mean off  95 % without  own error  95 % with")
-    for part in ROUNDS:
+    for part in np.unique(number).tolist():
         some = number == part
         more = own_error(off[some], sampled[some])
         without, held = (_held(off[some], sampled[some], own).mean() for own in (0, more))
@@ -111,7 +110,8 @@ def own_error(off: Any, sampled: Any) -> float:
 def truth(run: Path, listed: Path) -> None:
     """Play games on from each listed decision, and print what they say of the list."""
     path = listed.with_suffix(".truth")
-    known = {(row["game"], row["ply"]): row for row in _rows(path)}
+    lines = path.read_text().splitlines() if path.exists() else []
+    known = {(row["game"], row["ply"]): row for row in map(json.loads, lines)}
     games = games_of(run)
     recorded = [Recorded(name, one.record.deal, one.record.actions) for name, one in games.items()]
     models = fit_models(recorded, [one.seats for one in games.values()])
@@ -131,10 +131,6 @@ def truth(run: Path, listed: Path) -> None:
             print(json.dumps(known[place]), file=file)
         print(*(known[place][name] for name in ("bot", "ply", "loss", "error", "true")), flush=True)
     report([*known.values()])
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.open()] if path.exists() else []
 
 
 def view_at(game: Game, ply: int) -> View:
@@ -217,11 +213,13 @@ def report(rows: list[dict[str, Any]]) -> None:
         print(f"{what}: {some.sum()}, {right} with a gain in the games, {wrong} surely without")
     own = np.array([SEARCHES[_round(each) - 1] / PARTS for each in ply])
     plain = np.sqrt(np.maximum(error**2 - own**2, 0))
-    held = _held((loss - true)[listed], np.hypot(error, sampled)[listed], 0)
-    print(f"intervals that hold, of the listed: {held.sum()} of {listed.sum()}")
-    print(
-        "mean said, and in the games:", loss[listed].mean().round(3), true[listed].mean().round(3)
-    )
+    held = _held(loss - true, np.hypot(error, sampled), 0)
+    met = np.array([({*row["game"].split("/")[:2]} - {row["bot"]}).pop() for row in rows])
+    for opponent in np.unique(met).tolist():
+        some = listed & (met == opponent)
+        print(f"against {opponent}: {some.sum()} listed, {(true > 0)[some].sum()} right, ", end="")
+        print(f"{held[some].sum()} intervals hold")
+    print("listed, mean said and in the games:", loss[listed].mean(), true[listed].mean())
     _print_errors(np.array([_round(each) for each in ply]), loss - true, np.hypot(plain, sampled))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from statistics import fmean, pstdev
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from arena.entries.draft import ending_of, wrap
 from arena.entries.entry import Entry
@@ -49,10 +49,6 @@ _IMPORTS: Final = (
 )
 
 
-Costs: TypeAlias = list[list[int]]
-"""What a bot gave away in each game, and its opponent, in units of 1/PARTS."""
-
-
 class Seen(NamedTuple):
     """A game of a run, its judged decisions, and how its bots play, if that is known."""
 
@@ -65,6 +61,18 @@ class Seen(NamedTuple):
     def recorded(self) -> Recorded:
         """The game in the form for a judge."""
         return record_of(self.fixture, self.game)._replace(models=self.models)
+
+
+class Mistake(NamedTuple):
+    """A decision in which the first judge prefers another action, and what was wrong with it.
+
+    `place` is that of the game, and `own` says whether the bot played so, or its opponent.
+    """
+
+    place: int
+    own: bool
+    kind: str
+    judged: Judged
 
 
 def teach(
@@ -80,19 +88,25 @@ def teach(
     """Return the kind of mistake that costs a bot most, and what its cure is worth.
 
     The bot plays the deals of these games again, in its own lane. Returns None if no kind costs it
-    more than its opponents, and raises Interrupted at Ctrl-C.
+    more than its opponents, by both ways to add it up, and raises Interrupted at Ctrl-C.
     """
-    costs, own = find_costs(bot, games)
-    if not (worst := find_costliest(costs)):
+    found = find_mistakes(bot, games)
+    worst = find_costliest(found)
+    meant = [one for one in found if one.kind == worst]
+    loss, theirs = (
+        sum(one.judged.loss for one in meant if one.own == is_own) / PARTS / len(games)
+        for is_own in (True, False)
+    )
+    if loss <= theirs:
         return None
+    own = {(one.place, one.judged.ply) for one in meant if one.own}
 
     def is_meant(place: int, one: Judged) -> bool | None:
-        return own.get((place, one.ply)) == worst or None
+        return (place, one.ply) in own or None
 
     recorded, judged = [one.recorded for one in games], [one.decisions for one in games]
     again = judge_again(recorded, judged, 2 * _EXAMPLES, is_meant, ask, seed)
     examples = [*_tell(games, again, worst)][:_EXAMPLES]
-    loss, theirs = (sum(cost) / PARTS / len(games) for cost in zip(*costs[worst], strict=True))
     lesson = Lesson(bot, worst, loss, theirs, examples)
     try:
         return _cure(lesson, tournament, games, executor, progress=progress)
@@ -100,44 +114,37 @@ def teach(
         return lesson._replace(why=str(error))
 
 
-def find_costs(
-    bot: str, games: Sequence[Seen]
-) -> tuple[Mapping[str, Costs], Mapping[tuple[int, int], str]]:
-    """Return what a bot and its opponents gave away by kind of mistake, by the first judge.
+def find_mistakes(bot: str, games: Sequence[Seen]) -> list[Mistake]:
+    """Return the mistakes of a bot and of its opponents, by the first judge."""
+    return [
+        Mistake(
+            place,
+            game.seats[STANDARD.seat_at(one.ply)] == bot,
+            name_choice(game.record.deal, game.record.actions, one),
+            one,
+        )
+        for place, (_, game, decisions, _) in enumerate(games)
+        for one in decisions
+        if one.best != one.action
+    ]
 
-    The second mapping names the bot's own decisions, by the place of the game and the ply.
+
+def find_costliest(found: Iterable[Mistake]) -> str:
+    """Return the kind of mistake by which a bot gives away most beside its opponents, "" if none.
+
+    How much better the best action was counts here, and not the loss, which has no bias but more
+    noise. What the judge gets wrong, it finds in both, so that the difference has nothing of it.
+
+    >>> late, city = (Judged(0, 1, [better, 0], 0, 0) for better in (30, 5))
+    >>> both = [Mistake(0, own, "took too late", late) for own in (True, False)]
+    >>> find_costliest([*both, Mistake(0, True, "gave a city", city)]), find_costliest(both)
+    ('gave a city', '')
     """
-    costs, own = dict[str, Costs](), dict[tuple[int, int], str]()
-    for place, (_, game, decisions, _) in enumerate(games):
-        for one in decisions:
-            if one.best == one.action:
-                continue
-            mistake = name_choice(game.record.deal, game.record.actions, one)
-            is_other = game.seats[STANDARD.seat_at(one.ply)] != bot
-            costs.setdefault(mistake, [[0, 0] for _ in games])[place][is_other] += one.loss
-            if not is_other:
-                own[place, one.ply] = mistake
-    return costs, own
-
-
-def find_costliest(costs: Mapping[str, Costs]) -> str:
-    """Return the kind of mistake that surely costs a bot most beside its opponents, "" if none.
-
-    What the judge itself gets wrong, it finds in both, so that the difference has nothing of it.
-    The lower end of the interval counts where it is above 0 for any, because the largest of noisy
-    sums is often noise; otherwise the mean does.
-
-    >>> find_costliest({"gave a city": [[5, 1], [4, 0]], "took too late": [[30, 0], [0, 9]]})
-    'gave a city'
-    """
-    gaps = {mistake: [own - theirs for own, theirs in some] for mistake, some in costs.items()}
-    means = {mistake: fmean(some) for mistake, some in gaps.items() if sum(some) > 0}
-    ends = {
-        mistake: mean - 2 * pstdev(gaps[mistake]) / len(gaps[mistake]) ** 0.5
-        for mistake, mean in means.items()
-    }
-    ranked = ends if max(ends.values(), default=0) > 0 else means
-    return max(ranked, key=ranked.__getitem__, default="")
+    gaps: Counter[str] = Counter()
+    for _, own, kind, one in found:
+        given = one.chances[one.best] - one.chances[one.action]
+        gaps[kind] += given if own else -given
+    return next((kind for kind, gap in gaps.most_common(1) if gap > 0), "")
 
 
 def _tell(games: Sequence[Seen], again: Sequence[Sequence[Judged]], mistake: str) -> Iterator[str]:

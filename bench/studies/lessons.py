@@ -10,7 +10,7 @@ from typing import Any, Final
 import arena
 from arena.batch.lockstep import Lockstep
 from arena.runs.judge_games import find_judge
-from arena.runs.lessons import Seen, find_costliest, find_costs
+from arena.runs.lessons import Seen, find_costliest, find_mistakes
 from arena.tournament.config_keys import JUDGE, WORLDS
 from arena.tournament.schedule import Fixture, Pairing
 from bots.apprentice import bot as apprentice
@@ -71,7 +71,7 @@ def told(weakness: str, seed: int) -> str:
     recorded = [Seen(*one, ()).recorded for one in games]
     judged = judge.judge(recorded)
     seen = [Seen(*one, rows) for one, rows in zip(games, judged, strict=True)]
-    return find_costliest(find_costs("weak", seen)[0])
+    return find_costliest(find_mistakes("weak", seen))
 
 
 def lines() -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from statistics import fmean, pstdev
 from typing import Final, NamedTuple
 
 from arena.entries.draft import ending_of, wrap
@@ -91,7 +92,7 @@ def teach(
     more than its opponents, by both ways to add it up, and raises Interrupted at Ctrl-C.
     """
     found = find_mistakes(bot, games)
-    worst = find_costliest(found)
+    worst = find_costliest(found, len(games))
     meant = [one for one in found if one.kind == worst]
     loss, theirs = (
         sum(one.judged.loss for one in meant if one.own == is_own) / PARTS / len(games)
@@ -129,22 +130,28 @@ def find_mistakes(bot: str, games: Sequence[Seen]) -> list[Mistake]:
     ]
 
 
-def find_costliest(found: Iterable[Mistake]) -> str:
+def find_costliest(found: Iterable[Mistake], games: int) -> str:
     """Return the kind of mistake by which a bot gives away most beside its opponents, "" if none.
 
     How much better the best action was counts here, and not the loss, which has no bias but more
     noise. What the judge gets wrong, it finds in both, so that the difference has nothing of it.
+    The mean counts less its standard error, as the largest of noisy means is often noise.
 
-    >>> late, city = (Judged(0, 1, [better, 0], 0, 0) for better in (30, 5))
-    >>> both = [Mistake(0, own, "took too late", late) for own in (True, False)]
-    >>> find_costliest([*both, Mistake(0, True, "gave a city", city)]), find_costliest(both)
-    ('gave a city', '')
+    >>> late, city = (Judged(0, 1, [better, 0], 0, 0) for better in (30, 25))
+    >>> often = [Mistake(place, True, "gave a city", city) for place in (0, 1)]
+    >>> find_costliest([*often, *2 * [Mistake(0, True, "took too late", late)]], 2)
+    'gave a city'
+    >>> find_costliest([Mistake(0, own, "took too late", late) for own in (True, False)], 2)
+    ''
     """
-    gaps: Counter[str] = Counter()
-    for _, own, kind, one in found:
+    gaps: dict[str, list[int]] = defaultdict(lambda: [0] * games)
+    for place, own, kind, one in found:
         given = one.chances[one.best] - one.chances[one.action]
-        gaps[kind] += given if own else -given
-    return next((kind for kind, gap in gaps.most_common(1) if gap > 0), "")
+        gaps[kind][place] += given if own else -given
+    least = {
+        kind: fmean(gap) - pstdev(gap) / games**0.5 for kind, gap in gaps.items() if sum(gap) > 0
+    }
+    return max(least, key=least.__getitem__, default="")
 
 
 def _tell(games: Sequence[Seen], again: Sequence[Sequence[Judged]], mistake: str) -> Iterator[str]:

@@ -71,7 +71,7 @@ def told(weakness: str, seed: int) -> str:
     recorded = [Seen(*one, ()).recorded for one in games]
     judged = judge.judge(recorded)
     seen = [Seen(*one, rows) for one, rows in zip(games, judged, strict=True)]
-    return find_costliest(find_mistakes("weak", seen))
+    return find_costliest(find_mistakes("weak", seen), len(seen))
 
 
 def lines() -> Iterator[str]:

@@ -91,7 +91,7 @@ def teach(
     The bot plays the deals of these games again, in its own lane. Returns None if no kind costs it
     more than its opponents, by both ways to add it up, and raises Interrupted at Ctrl-C.
     """
-    found = find_mistakes(bot, games)
+    found = [*find_mistakes(bot, games)]
     worst = find_costliest(found, len(games))
     meant = [one for one in found if one.kind == worst]
     loss, theirs = (
@@ -115,19 +115,14 @@ def teach(
         return lesson._replace(why=str(error))
 
 
-def find_mistakes(bot: str, games: Sequence[Seen]) -> list[Mistake]:
-    """Return the mistakes of a bot and of its opponents, by the first judge."""
-    return [
-        Mistake(
-            place,
-            game.seats[STANDARD.seat_at(one.ply)] == bot,
-            name_choice(game.record.deal, game.record.actions, one),
-            one,
-        )
-        for place, (_, game, decisions, _) in enumerate(games)
-        for one in decisions
-        if one.best != one.action
-    ]
+def find_mistakes(bot: str, games: Sequence[Seen]) -> Iterator[Mistake]:
+    """Yield the mistakes of a bot and of its opponents, by the first judge."""
+    for place, (_, game, decisions, _) in enumerate(games):
+        for one in decisions:
+            if one.best != one.action:
+                own = game.seats[STANDARD.seat_at(one.ply)] == bot
+                kind = name_choice(game.record.deal, game.record.actions, one)
+                yield Mistake(place, own, kind, one)
 
 
 def find_costliest(found: Iterable[Mistake], games: int) -> str:

@@ -201,7 +201,7 @@ def why(league: League, name: str, venue: Venue, *, progress: bool = False) -> d
     run, asked = (games.tournament, games.store, league.folder, venue), Asked(worst=_MOST_COSTLY)
     with naming(name):
         choice = Choice((label,))
-        analysis = hook("analyse_run")(*run, asked, choice=choice, progress=progress)
+        analysis = hook("analyse_run")(*run, asked, choice=choice, teaches=False, progress=progress)
     worst = plain_rows(analysis.worst[analysis.worst["bot"] == label])
     shown = [(row, arena_command("show", [league.folder, row["game"]])) for row in worst]
     return {

@@ -18,7 +18,7 @@ from arena.runs import judge_games
 from arena.runs.lessons import Seen, teach
 from arena.store.csv_files import replace_table
 from arena.store.database import NAME
-from arena.store.folder import ANALYSIS, STORE, check_names, make_place
+from arena.store.folder import ANALYSIS, LEAGUE, STORE, check_names, make_place
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
@@ -42,13 +42,14 @@ def analyse_run(
     *,
     games: int = keys.ANALYSED,
     choice: Choice | None = None,
+    teaches: bool = True,
     progress: bool = True,
 ) -> Analysis:
     """Return the analysis of a run, and write its decisions to the folder, if there is one.
 
     Without a `choice` the first pairs of each pairing are judged, `games` games at most. Judged
-    games are kept in the run's store at once. Raises InputError if nothing can be judged, and
-    Interrupted at Ctrl-C.
+    games are kept in the run's store at once. With `teaches` a choice of one bot gets a lesson.
+    Raises InputError if nothing can be judged, and Interrupted at Ctrl-C.
     """
     most = keys.MOST_ANALYSED
     judge_games.check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
@@ -59,7 +60,7 @@ def analyse_run(
         raise InputError("no game has been played to its end")
     if folder:
         check_names(folder, STORE)
-    pupil = choice.bots[0] if choice and len(choice.bots) == 1 else None
+    pupil = choice.bots[0] if teaches and choice and len(choice.bots) == 1 else None
     kept = folder and folder / NAME
     analysis = _analyse(tournament, found, kept, venue, asked, pupil, progress=progress)
     if folder and choice is None:
@@ -101,7 +102,8 @@ def _analyse(
             every = zip(games, judged, modelled, strict=True)
             seen = [Seen(*game, rows, one.models) for game, rows, one in every]
             at = pupil, tournament, seen, ask, executor
-            lesson = teach(*at, seed=asked.seed, progress=progress)
+            home = path.parent if path and (path.parent / LEAGUE).is_file() else None
+            lesson = teach(*at, home=home, seed=asked.seed, progress=progress)
     second = make_decisions(played, again, keys.LEAST_WORLDS)
     rows = [(game, one) for game, of_game in zip(recorded, again, strict=True) for one in of_game]
     second["mistake"] = [describe_decision(game.deal, game.actions, one) for game, one in rows]

@@ -18,6 +18,7 @@ from arena.addons.league.league import League
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
 from arena.addons.league.shown import Standing, format_why, standings, surely_beats, why
+from arena.addons.studies import analysis
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
 from arena.lanes.process import TOO_MANY
@@ -28,6 +29,8 @@ from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import expit
 from arena.statistics.model import find_groups
 from arena.statistics.ratings import ELO
+from arena.store.reader import Choice
+from arena.tables.losses import Asked
 from arena.tournament.config_keys import Venue
 from tests.addons.league.small import a_league, play, settings, version
 from tests.conftest import Arena
@@ -196,6 +199,21 @@ def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> Non
     assert "no bot 'nobody'" in arena("league", "show", folder, "nobody", "--why").stderr
     with pytest.raises(InputError, match="no bot 'nobody'"):
         why(club, "nobody", VENUE)
+
+
+@pytest.mark.slow
+def test_a_lesson_finds_the_files_of_the_league_from_any_folder(
+    club: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And why a bot lost is said without a lesson, for which its deals would be played again."""
+    homes: list[Path] = []
+    monkeypatch.setattr(analysis, "teach", lambda *_, home, **__: homes.append(home))
+    why(club, "patient", VENUE)
+    assert not homes
+    assert club.games.tournament
+    run = club.games.tournament, club.games.store, club.folder, VENUE, Asked(worst=0)
+    analysis.analyse_run(*run, choice=Choice(("patient@2",)), progress=False)
+    assert homes == [club.folder]
 
 
 MANY = 1 << 30

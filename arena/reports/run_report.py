@@ -29,9 +29,9 @@ from arena.store.table_columns import Column
 from arena.tables.findings import describe_city, describe_seat, share_of_city
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
+from arena.tournament.fixed_deals import describe_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
-from arena.tournament.schedule import describe_deals
 from arena.tournament.tournament import Tournament
 
 _REASON = 60  # characters of why a bot forfeits

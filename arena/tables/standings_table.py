@@ -18,8 +18,8 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints, score_intervals
+from arena.statistics.letters import give_letters, give_ranks
 from arena.statistics.model import Flags
-from arena.statistics.number_texts import give_letters, give_ranks
 from arena.statistics.verdicts import Verdict
 from arena.store.columns import Columns, match_rows
 from arena.store.counting import HALVES, Tallies

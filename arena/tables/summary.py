@@ -7,7 +7,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.errors import LABEL_WIDTH, columns, pad
-from arena.statistics.number_texts import shorten, write_cells, write_ends
+from arena.statistics.letters import shorten
+from arena.statistics.number_texts import write_cells, write_ends
 
 if TYPE_CHECKING:
     import pandas as pd

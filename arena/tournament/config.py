@@ -22,7 +22,7 @@ from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError, naming
 from arena.lanes.limits import Limits
 from arena.tournament import config_keys as keys
-from arena.tournament.schedule import read_deals
+from arena.tournament.fixed_deals import read_deals
 from arena.tournament.stop import check_target, make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor

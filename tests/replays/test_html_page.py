@@ -235,16 +235,18 @@ RECORD = random_record(Random(4))
 PLAYERS = ("<b>ann", "bob")
 
 
+@pytest.mark.parametrize("seat", [None, 0, 1])
 @pytest.mark.parametrize("naming", few(NAMINGS))
-def test_every_ply_has_its_action_cards_and_points(naming: Naming) -> None:
-    rows = tabulate(make_timeline(RECORD, players=PLAYERS), naming)
-    states = states_of(RECORD)
-    layout = Layout((view(states[0], 0), view(states[0], 1)), naming)
+def test_every_ply_has_its_action_cards_and_points(naming: Naming, seat: Seat | None) -> None:
+    """With the names that the cards have at a table, of the referee or of a seat."""
+    rows = tabulate(make_timeline(RECORD, players=PLAYERS, seat=seat), naming)
+    states, seats = states_of(RECORD), (0, 1) if seat is None else (seat,)
+    layout = Layout(tuple(view(states[0], one) for one in seats), naming)
     for row, state in zip(rows, states, strict=True):
-        layout.follow((view(state, 0), view(state, 1)))
+        layout.follow(tuple(view(state, one) for one in seats))
         assert (row.ply, row.round) == (len(state.history), state.round)
         assert row.row == ", ".join(card.name for card in layout.row)
-        assert row.hands == [", ".join(group(layout.hands[seat])) for seat in (0, 1)]
+        assert row.hands == [", ".join(group(layout.hands[one])) for one in seats]
         assert row.points == "{} : {}".format(*points(state.piles, state.rules))
         if row.ply:
             move = layout.moves[-1]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from random import Random
 
 import pytest
 
-from arena.replays.board import Board, card_names
 from arena.replays.timeline import make_frames, make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from engine import STANDARD, Record, Rules, Seat, State, outcome, pack_text, points, size, to_text
-from engine.notation import parse_actions, parse_cards, parse_deal
+from engine.notation import parse_actions, parse_deal
 from engine.thoughts import Thought
 from engine.view import view
 from tests.replays.games import random_record, twins
@@ -49,21 +47,6 @@ def test_the_referee_sees_every_position(record: Record) -> None:
     assert timeline["winner"] == outcome(states[-1].piles, record.rules).winner
 
 
-@pytest.mark.parametrize("record", GAMES)
-def test_every_action_moves_its_cards(record: Record) -> None:
-    frames = make_timeline(record, players=PLAYERS)["frames"]
-    assert frames[0]["action"] is None
-    for before, after in pairwise(frames):
-        action = after["action"]
-        assert action["seat"] == before["turn"]
-        assert action["char"] == record.actions[before["ply"]]
-        if action["char"] == "T":
-            assert before["row"] == after["row"] + action["cards"]
-        else:
-            assert before["row"] + action["cards"] == after["row"]
-            assert action["marks"] == []
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
 def test_a_seat_has_its_own_hand_and_no_other(record: Record, seat: Seat) -> None:
@@ -92,27 +75,6 @@ def test_games_that_a_seat_cannot_tell_apart_have_the_same_timeline(seat: Seat) 
                 make_timeline(one, players=PLAYERS, seat=looker) for one in (record, other)
             )
             assert seen != twin
-
-
-def names_of(text: str, copies: str) -> list[str]:
-    """Return the names of some cards in a standard deck."""
-    every = [card_names("deck", kind) for kind in parse_cards(text)]
-    return [
-        names[min(int(copy, 32), len(names) - 1)] for names, copy in zip(every, copies, strict=True)
-    ]
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_seat_names_cards_as_at_its_table(seat: Seat) -> None:
-    for record in GAMES:
-        frames = make_timeline(record, players=PLAYERS, seat=seat)["frames"]
-        for frame, state in zip(frames, states_of(record), strict=True):
-            board = Board(view(state, seat), "deck", "bob")
-            copies = frame["copies"]
-            assert names_of(frame["row"], copies["row"]) == [card.name for card in board.row]
-            if not state.over:
-                hand = names_of(frame["hands"][seat], copies["hands"][seat])
-                assert sorted(hand) == sorted(card.name for card in board.hand)
 
 
 def test_thoughts_stand_where_the_seat_acts() -> None:

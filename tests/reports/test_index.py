@@ -252,6 +252,7 @@ def test_a_changed_bot_is_named_by_its_run_and_has_the_verdict_of_the_table(
 def test_every_part_of_the_report_of_runs_has_a_name_of_its_own(runs: list[RunGames]) -> None:
     """Charts lead to tables that are there, and a row has a cell for each column."""
     report = report_of(runs)
+    assert report.title == f"{NAMES[1]} and {NAMES[2]}, compared with {NAMES[0]}"
     tables = [table.name for table in report.tables()]
     for names in (tables, [chart.name for chart in report.charts()]):
         assert len(names) == len({*names})

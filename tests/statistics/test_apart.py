@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.number_texts import give_letters, name_letter, split_letters
+from arena.statistics.letters import give_letters, name_letter, split_letters
 from arena.statistics.two_bots import boundary, log_capital
 from bench.studies import sequences
 from bench.studies.apart import play_runs

@@ -25,8 +25,8 @@ from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats, expit
+from arena.statistics.letters import give_letters
 from arena.statistics.model import find_groups
-from arena.statistics.number_texts import give_letters
 from arena.statistics.ratings import ELO, MEAN
 
 BLOCK: Final = 10

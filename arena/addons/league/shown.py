@@ -15,7 +15,8 @@ from arena.addons import hook
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Version
 from arena.errors import InputError, arena_command, counted, escape, naming
-from arena.statistics.number_texts import give_ranks, split_letters, write_ends
+from arena.statistics.letters import give_ranks, split_letters
+from arena.statistics.number_texts import write_ends
 from arena.store.reader import Choice
 from arena.store.table_columns import LEAGUE
 from arena.tables.losses import Asked

@@ -141,12 +141,13 @@ def limit(shares: Floats, most: Floats) -> Floats:
     """
     if (shares <= most).all():
         return shares
-    most = most / min(1.0, most.sum())
+    if most.sum() <= 1:
+        return np.asarray(most / most.sum())
 
     def excess(growth: float) -> float:
         return float(np.minimum(most, math.exp(growth) * (shares + _CLOSE)).sum()) - 1
 
-    return np.minimum(most, math.exp(find_root(excess, 0.0, _FAR, _CLOSE)) * (shares + _CLOSE))
+    return np.minimum(most, math.exp(find_root(excess, -1.0, _FAR, _CLOSE)) * (shares + _CLOSE))
 
 
 _MOST_STEPS = 200  # bisection needs about 60

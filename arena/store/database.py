@@ -277,13 +277,18 @@ class Database(SqliteFile):
 
         It is made if it is missing, with `columns` as SQL declares them.
         """
+        values = ", ".join("?" * (columns.count(",") + 1))
         with self.errors():
             self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} ({columns})")
             self.connection.execute("SAVEPOINT filling")
-            self.connection.execute(f"DELETE FROM {table}")
-            values = ", ".join("?" * (columns.count(",") + 1))
-            self.connection.executemany(f"INSERT INTO {table} VALUES ({values})", rows)
-            self.connection.execute("RELEASE filling")
+            try:
+                self.connection.execute(f"DELETE FROM {table}")
+                self.connection.executemany(f"INSERT INTO {table} VALUES ({values})", rows)
+            except BaseException:
+                self.connection.execute("ROLLBACK TO filling")
+                raise
+            finally:
+                self.connection.execute("RELEASE filling")
 
     def commit(self) -> None:
         """Commit the transaction: everything added so far survives a crash."""

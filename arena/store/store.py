@@ -89,7 +89,7 @@ _ONE_CHOSEN = """
 chosen CROSS JOIN games AS one
     ON one.pairing = chosen.pairing AND one.pair >= chosen.first AND one.pair < chosen.end
 """
-"""The games in the chosen ranges; CROSS JOIN keeps the order of the tables' keys."""
+"""The games in the chosen ranges, in their order, which CROSS JOIN keeps."""
 
 _FINISHED = f"""
 SELECT one.pairing, one.pair FROM {_ONE_CHOSEN}

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 RIVAL = 0.05
 """The least probability of being the strongest with which a rival of the first bot is named."""
+_NOISE = 0.01  # by which chances to be the strongest may differ of two bots with the same results
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
 
 
@@ -250,7 +251,7 @@ def _find_top(field: Field, order: Sequence[str]) -> Top:
     errors = dict(zip(field.labels, field.fit.full_covariance.diagonal().tolist(), strict=True))
     likelier = likeliest, chances[likeliest], max(bot, likeliest, key=lambda one: errors[one])
     told = bot, second, verdict, chances[bot], rivals, is_strongest
-    return Top(*told, None if likeliest == bot else likelier)
+    return Top(*told, likelier if likelier[1] > chances[bot] + _NOISE else None)
 
 
 def _find_share(field: Field, label: str | None) -> Share | None:

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 
 from arena.lanes.faults import Fault
 from arena.statistics.cycles import find_cyclic, shortest_cycle
-from arena.statistics.distributions import expit, find_root, normal_below, student_bound
+from arena.statistics.distributions import (
+    expit,
+    find_root,
+    limit,
+    normal_below,
+    student_bound,
+)
 from arena.statistics.intervals import Estimate, Moments, score_interval
 from arena.statistics.model import find_groups
 from arena.statistics.number_texts import write_chance, write_estimate, write_lead
@@ -207,3 +213,18 @@ def test_neither_the_order_of_pairs_nor_the_end_of_a_batch_changes_moments() -> 
         parts.add(group[some], count[some].T, total[some].T)
     assert (whole.sums == parts.sums).all()
     assert whole.totals[1].tolist() == total[group == 1].sum(axis=0).tolist()
+
+
+def test_shares_above_their_limits_are_given_to_the_others() -> None:
+    """As many as fit; limits that are less than a whole together are all reached."""
+    rng = np.random.default_rng(3)
+    for number in range(200):
+        shares = rng.dirichlet(np.full(5, 0.3))
+        most = rng.random(5) * (0.2, 0.5, 1.0)[number % 3]
+        found, whole = limit(shares, most), min(1.0, most.sum())
+        assert found.sum() == pytest.approx(1)
+        assert (found <= most / whole + 1e-9).all()
+        free = (found < most - 1e-6) & (shares > 1e-6)
+        grown = found[free] / shares[free]
+        assert grown == pytest.approx(grown[:1].repeat(len(grown)), rel=1e-4)
+        assert (grown >= 1 - 1e-6).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -389,6 +390,26 @@ def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
     assert found == [(0, 0, 0), (0, 0, 1), (1, 3, 0)] + [(1, n, s) for n in (4, 5) for s in (0, 1)]
     assert len([*store.records([9, 9, 9, 9])]) == 23
     store.close()
+
+
+def test_labels_that_fail_on_the_way_leave_those_of_before(path: Path) -> None:
+    """And no transaction: also where one is open, whose games stay."""
+
+    def fails() -> Iterator[Pairing]:
+        yield Pairing("x", "y")
+        raise ValueError
+
+    with closing(begun(path)) as store:
+        for is_open in (False, True):
+            if is_open:
+                store.add(played(0, 0, 1))
+            store.name_pairings([Pairing("a", "b")])
+            with pytest.raises(ValueError, match=r"^$"):
+                store.name_pairings(fails())
+            assert [*store.rows("SELECT bot, opponent FROM named")] == [("a", "b")]
+            assert store.connection.in_transaction == is_open
+        store.commit()
+        assert store.count_games() == 2
 
 
 def test_counts_know_how_many_games_they_have() -> None:

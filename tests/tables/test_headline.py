@@ -98,6 +98,14 @@ def test_of_two_with_the_same_rating_none_is_called_the_first() -> None:
     )
 
 
+def test_of_two_unbeaten_bots_with_the_same_results_none_is_rated_less_precisely() -> None:
+    """Their chances to be the strongest are drawn, and differ in the last digit."""
+    met: Met = {("a", "b"): (0, 0, 0, 0, 1), ("b", "c"): (1, 0, 0, 0, 0)}
+    shared, said, *_ = headline_of(met).sentences()
+    assert shared == "a and c share the first rank."
+    assert said == "a is the strongest with a probability of 36.5 %: c and b may be, too."
+
+
 def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> None:
     """It has played a twentieth of the pairs, in a second list: both are named, with the reason."""
     known = {("a", "b"): (65, 0, 109, 0, 26), ("a", "c"): (37, 0, 117, 0, 46)}

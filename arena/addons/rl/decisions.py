@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from math import inf
+from numbers import Real
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
@@ -254,9 +255,10 @@ def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np
     scorers = [Scorer(one, rules) for one in find_opponents(several, rules)]
     weights = [*given.values()] if isinstance(given, Mapping) else [1] * len(scorers)
     for scorer, weight in zip(scorers, weights, strict=True):
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not (is_number and 0 < weight < inf):
-            raise InputError(f"opponent {scorer.name!r}: its weight {show(weight)} is not above 0")
+            why = f"its weight {show(weight)} is no number above 0"
+            raise InputError(f"opponent {scorer.name!r}: {why}")
     return scorers, np.array(weights, np.float64)
 
 

@@ -197,7 +197,7 @@ def test_opponents_are_drawn_for_each_game_and_the_learner_may_have_one_seat() -
     for seat in (0, 1):
         env = DistrictNoirVectorEnv(40, opponent="greedy", seat=seat)
         assert set(env.reset(seed=1)[1]["seat"].tolist()) == {seat}
-    names = {"greedy": np.float64(3), "timing": 1}
+    names = {"greedy": np.int64(3), "timing": 1}
     infos = DistrictNoirVectorEnv(4000, opponent=names, observation="none").reset(seed=1)[1]
     assert infos["seat"].mean() == pytest.approx(0.5, abs=0.04)
     counts = Counter(infos["opponent"].tolist())
@@ -288,10 +288,13 @@ def test_what_cannot_be_an_opponent_is_named() -> None:
         ({"opponent": ["greedy", 3]}, "opponent 3: neither a spec, a class nor a function"),
         ({"opponent": []}, "opponent: none is given"),
         ({"opponent": {}}, "opponent: none is given"),
-        ({"opponent": {"greedy": 0}}, "opponent 'greedy': its weight 0 is not above 0"),
-        ({"opponent": {"greedy": "2"}}, "opponent 'greedy': its weight '2' is not above 0"),
-        ({"opponent": {"greedy": True}}, "opponent 'greedy': its weight True is not above 0"),
-        ({"opponent": {"greedy": np.nan}}, "opponent 'greedy': its weight nan is not above 0"),
+        ({"opponent": {"greedy": 0}}, "'greedy': its weight 0 is no number above 0"),
+        ({"opponent": {"greedy": "2"}}, "'greedy': its weight '2' is no number above 0"),
+        ({"opponent": {"greedy": True}}, "'greedy': its weight True is no number above 0"),
+        (
+            {"opponent": {"greedy": np.nan}},
+            "opponent 'greedy': its weight nan is no number above 0",
+        ),
         ({"opponent": "greedy", "seat": 2}, "seat: 2 is not 0, 1 or 'both'"),
         ({"seat": 1}, "seat: 1; without an opponent the learner plays both"),
         ({"opponent": "greedy", "skip_forced": 1}, "skip_forced: 1 is neither True nor False"),

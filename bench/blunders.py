@@ -28,7 +28,7 @@ import numpy as np
 from arena.batch.beliefs import Belief, Model
 from arena.entries.resolve import resolve
 from arena.replays.finished_game import Game
-from arena.replays.mistakes import DISPUTED
+from arena.replays.timeline import DISPUTED
 from arena.runs.judge_games import find_judge, fit_models
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament.config_keys import JUDGE, LEAST_WORLDS, SECOND, WORLDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -166,14 +167,13 @@ def replay(file: Path, as_json: bool) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
-    from arena.replays.judge_records import judge, read_lines, to_json, to_text
+    from arena.replays.judge_records import judge, read_lines, to_text
 
-    format_judgement = to_json if as_json else to_text
     bad = False
     with open_records(file) as records:
         for judgement in judge(read_lines(records)):
             bad |= "error" in judgement
-            cli.say(format_judgement(judgement))
+            cli.say(json.dumps(judgement) if as_json else to_text(judgement))
     sys.exit(1 if bad else 0)
 
 

@@ -29,6 +29,7 @@ from engine import (
     count,
 )
 from engine.cards import CHARS
+from engine.scoring import Breakdown
 from engine.state import played
 
 WORDS: dict[str, tuple[str, str, str, str]] = {
@@ -77,6 +78,12 @@ class Card(NamedTuple):
     number: int
     name: str
 
+    @classmethod
+    def named(cls, naming: str, kind: Kind, number: int) -> Card:
+        """Return a copy of a kind; copies beyond the last name of the kind share it."""
+        names = card_names(naming, kind)
+        return cls(kind, number, names[min(number, len(names) - 1)])
+
 
 class Move(NamedTuple):
     """The effect of an action: the cards that a seat played or took."""
@@ -124,15 +131,11 @@ class Layout:
         self.follow(looks)
 
     def see(self, kinds: Iterable[Kind]) -> list[Card]:
-        """Return cards seen for the first time; copies beyond the last name of a kind share it.
-
-        They are not placed anywhere yet.
-        """
+        """Return cards seen for the first time, which are not placed anywhere yet."""
         cards = []
         for kind in kinds:
-            names, number = card_names(self.naming, kind), self._seen[kind]
+            cards.append(Card.named(self.naming, kind, self._seen[kind]))
             self._seen[kind] += 1
-            cards.append(Card(kind, number, names[min(number, len(names) - 1)]))
         return cards
 
     def follow(self, looks: Looks) -> None:
@@ -279,9 +282,8 @@ class Board:
         texts.append(f"{'score':<{_COLUMN}}{'majorities':<18}  sets  alliances  betrayals   total")
         for name, seat in players:
             part = parts[seat]
-            majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
             texts.append(
-                f"{pad(name, _COLUMN)}{majorities:<18}{part.sets:>6}{part.alliances:>11}"
+                f"{pad(name, _COLUMN)}{add_majorities(part):<18}{part.sets:>6}{part.alliances:>11}"
                 f"{part.betrayals:>11}{part.points:>8}"
             )
         return [Line(text) for text in texts]
@@ -297,6 +299,11 @@ def shorten(label: str) -> str:
     'ismcts(i...'
     """
     return cut(label, _LONGEST_LABEL)
+
+
+def add_majorities(part: Breakdown) -> str:
+    """Return the points of a pile's majorities as a sum: "5 + 7"."""
+    return " + ".join(str(value) for value in part.majorities if value) or "0"
 
 
 def value_note(naming: str, kind: Kind) -> str:

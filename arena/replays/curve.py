@@ -21,7 +21,7 @@ from arena.lanes.faults import Forfeit
 from arena.replays.timeline import follow
 from arena.tournament.judged import asked
 from engine import STANDARD, TAKE, EngineError, Record, Seat, outcome
-from engine.notation import parse_actions
+from engine.cards import CHARS
 from engine.view import view
 
 _WIDTH = 80
@@ -36,35 +36,25 @@ def describe_decisive(record: Record, players: Sequence[str], by: str) -> list[s
     """
     entry = resolve(by)
     try:
-        actions = parse_actions(record.actions)
-        chances = find_chances(record, entry)
+        means = mean_chances(find_beliefs(record, entry))
     except EngineError:
         return []
-    if not actions:
+    if not record.actions:
         return []
-    if chances is None:
+    chances = [chance for chance in means if chance is not None]
+    if len(chances) < len(means):
         return [f"the decisive ply is not known: {entry.label} does not value these positions"]
     swings = [abs(after - before) for before, after in pairwise(chances)]
     ply = max(range(len(swings)), key=swings.__getitem__)
     seat = record.rules.seat_at(ply)
     before, after = (c if seat == 0 else 1 - c for c in chances[ply : ply + 2])
-    what = "takes" if actions[ply] == TAKE else f"plays {record.actions[ply]}"
+    char = record.actions[ply]
+    what = "takes" if char == CHARS[TAKE] else f"plays {char}"
     text = (
         f"the decisive ply, by {entry.label}: ply {ply}, {players[seat]} {what}, "
         f"and its chance to win goes from {before:.0%} to {after:.0%}"
     )
     return textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
-
-
-def find_chances(record: Record, entry: Entry) -> list[float] | None:
-    """Return the chance of seat 0 to win before each ply and at the end, as a bot values it.
-
-    At every ply it is the mean of the bot's values for the views of both seats. The last entry of a
-    finished game is its result. None if the bot does not know a chance. Raises InputError for a bot
-    that is not an `engine.Valuer`, and EngineError for a bad record.
-    """
-    chances = [chance for chance in mean_chances(find_beliefs(record, entry)) if chance is not None]
-    return chances if len(chances) > len(record.actions) else None
 
 
 def mean_chances(beliefs: Sequence[Sequence[float | None]]) -> list[float | None]:
@@ -82,7 +72,8 @@ def find_beliefs(
     """Return the chance of seat 0 to win at every ply and the end, by each of these seats' views.
 
     The bot gets only the views of these seats. The last entry of a finished game is its result.
-    None if the bot does not know a chance. Raises the errors of `find_chances`.
+    None if the bot does not know a chance. Raises InputError for a bot that is not an
+    `engine.Valuer`, and EngineError for a bad record.
     """
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can be asked for chances")

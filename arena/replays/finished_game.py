@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 from arena.entries.entry import Entry
 from arena.errors import counted
 from arena.lanes.faults import Fault
-from arena.replays.board import WIDTH, Layout, group
+from arena.replays.board import WIDTH, Layout, add_majorities, group
 from arena.replays.curve import find_curve
 from arena.replays.timeline import Thoughts, make_timeline, write_thoughts
 from arena.statistics.counts import BY_RULE
@@ -81,9 +81,8 @@ def _show_ending(state: State, players: Sequence[str]) -> Iterator[str]:
     else:
         yield f"{players[winner]} wins by {win_type}, {score[0]} : {score[1]}"
     for seat, part in enumerate(breakdown(state.piles, state.rules)):
-        majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
         yield (
-            f"  seat {seat}  majorities {majorities}, sets {part.sets}, "
+            f"  seat {seat}  majorities {add_majorities(part)}, sets {part.sets}, "
             f"alliances {part.alliances}, betrayals {part.betrayals}"
         )
 

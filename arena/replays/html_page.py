@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from arena.entries.file import cache_folder as cache_folder
 from arena.entries.file import own_cache
 from arena.errors import InputError
 from arena.replays.board import Card, Move, card_names, group
@@ -106,12 +105,10 @@ def _describe_loss(judged: Mapping[str, Any], naming: Naming) -> str:
 
 def _cards(chars: str, copies: str, naming: Naming) -> list[Card]:
     """Return the cards of a frame in its order."""
-    cards = []
-    for char, copy in zip(chars, copies, strict=True):
-        kind, number = _KINDS[char], int(copy, 36)
-        names = card_names(naming, kind)
-        cards.append(Card(kind, number, names[min(number, len(names) - 1)]))
-    return cards
+    return [
+        Card.named(naming, _KINDS[char], int(copy, 36))
+        for char, copy in zip(chars, copies, strict=True)
+    ]
 
 
 STYLE = "arena.replays/base.css"

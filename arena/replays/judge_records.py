@@ -94,11 +94,7 @@ def parse_players(line: bytes) -> Sequence[str]:
 
     Names that cannot be displayed are left out.
     """
-    return _find_players(json.loads(line))
-
-
-def _find_players(stated: dict[str, Any]) -> Sequence[str]:
-    bots = stated.get("bots")
+    bots = json.loads(line).get("bots")
     if not isinstance(bots, list) or len(bots) != 2:
         return PLAYERS
     if not all(isinstance(bot, str) and 0 < len(bot) <= _MOST_NAME for bot in bots):
@@ -123,7 +119,7 @@ def read_line(line: bytes) -> Game | None:
 def _read(line: bytes) -> tuple[Game | None, State]:
     """Return the finished game in a line or None, and the last position of its record."""
     record, stated = parse_record(line), json.loads(line)
-    state, players = record.replay(), _tell_apart(_find_players(stated))
+    state, players = record.replay(), _tell_apart(parse_players(line))
     thoughts = parse_thoughts(line, record) if "thoughts" in stated else {}
     ending = _find_ending(stated, state, players)
     game = Game(record, players, *ending, thoughts) if ending else None
@@ -206,11 +202,6 @@ def _judge_state(state: State) -> dict[str, Any]:
         "piles": [pack_text(pile) for pile in state.piles],
         "plies": len(state.history),
     }
-
-
-def to_json(judgement: dict[str, Any]) -> str:
-    """Return a judgement as one JSON line."""
-    return json.dumps(judgement)
 
 
 def to_text(judgement: dict[str, Any]) -> str:

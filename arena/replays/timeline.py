@@ -1,4 +1,4 @@
-"""Describe a game ply by ply as plain data, with the thoughts of bots at each ply.
+"""Describe a game ply by ply as plain data, with the thoughts and the mistakes of bots.
 
 Every page that shows a game is made from it. It is derived from views, of both seats or of one
 seat; in that case it cannot contain what the seat did not know.
@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from arena.replays.board import Card, Layout, Looks
-from arena.replays.mistakes import describe_decision
-from arena.tournament.judged import ILLEGAL, PARTS, Judged
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, Recorded, is_sure
 from engine import (
     CITY,
     SUPPORTS,
@@ -87,18 +86,18 @@ def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
     if not isinstance(data, dict):
         return found
     for state, ply in zip(follow(record), range(len(record.actions)), strict=False):
-        if thoughts := _parse(data.get(str(ply)), state, state.to_act):
+        if thoughts := _parse(data.get(str(ply)), state):
             found[ply] = thoughts
     return found
 
 
-def _parse(data: Any, state: State, seat: Seat) -> tuple[Thought, ...]:
+def _parse(data: Any, state: State) -> tuple[Thought, ...]:
     try:
         said = [
             (_ACTIONS[one["action"]], one["value"], one.get("visits"), one.get("note", ""))
             for one in data
         ]
-        return checked_thoughts(said, view(state, seat))
+        return checked_thoughts(said, view(state, state.to_act))
     except (EngineError, TypeError, ValueError, KeyError, AttributeError):
         return ()
 
@@ -183,6 +182,33 @@ def _add_chances(
         if beliefs:
             frame["beliefs"] = [_round_chance(belief[ply]) for belief in beliefs]
             frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
+
+
+_TOLD: Final = 4  # moves
+DISPUTED: Final = "the judges disagree"
+"""Stands for a mistake where the second judge is not sure that another action was better."""
+
+
+def describe_decision(deal: str, actions: str, one: Judged) -> str:
+    """Return what was wrong with a decision that the second judge has judged, or DISPUTED."""
+    if one.best == one.action or not is_sure(one.loss, one.error):
+        return DISPUTED
+    return name_choice(deal, actions, one)
+
+
+def name_choice(deal: str, actions: str, one: Judged) -> str:
+    """Return what is wrong with a decision if the judge is right that another action is better."""
+    from arena.batch.judging import name_mistake  # here, because it needs numpy
+
+    state = Record(deal, actions[: one.ply]).replay()
+    return name_mistake(view(state, state.to_act), one.action, one.best)
+
+
+def tell_next(game: Recorded, ply: int, players: Sequence[str]) -> str:
+    """Return the moves of a game from a ply on in words, at most four."""
+    state = Record(game.deal, game.actions[: ply + _TOLD]).replay()
+    moves = Layout((view(state, 0), view(state, 1))).moves
+    return "; ".join(move.describe(players[move.seat]) for move in moves[ply:])
 
 
 def write_judged(one: Judged, mistake: str = "") -> dict[str, Any]:

@@ -5,21 +5,20 @@ A heading says no more than the intervals do; what is not sure is drawn paler.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
 from arena.errors import counted, name_some
 from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
-from arena.reports.drawing import Lines, Rows, Series
-from arena.reports.games import Place, replay_id
-from arena.reports.lead_section import draw_parts, draw_shares
+from arena.reports.drawing import SIDES, Lines, Mark, Row, Rows, Series
+from arena.reports.games import find_place, replay_id
 from arena.reports.win_section import SOURCE_NAMES
 from arena.statistics.intervals import Estimate, find_significant
-from arena.statistics.number_texts import as_sentence
+from arena.statistics.number_texts import as_sentence, signed, write_ends
 from arena.store import table_columns
 from arena.store.columns import Columns, is_known
 from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
@@ -62,13 +61,13 @@ def lead_sections(
 
 
 def _ending(comparison: SprtResult, parts: LeadParts) -> Section:
-    some = parts.split(ENDING)
-    rows = [
-        (part, f"by {part.part}", _count(parts.ended[part.part], comparison), _CLASSES[part.part])
+    some, paired = parts.split(ENDING), comparison.paired is not None
+    bars = [
+        _Bar(part, f"by {part.part}", _CLASSES[part.part], _count(parts.ended[part.part], paired))
         for part in some[:-1]
     ]
-    sums = [tuple(map(sum, zip(*parts.ended.values(), strict=True)))]
-    rows.append((some[-1], _IN_ALL, _count(sums[0], comparison), "ink"))
+    total = [*map(sum, zip(*parts.ended.values(), strict=True))]
+    bars.append(_Bar(some[-1], _IN_ALL, "ink", _count(total, paired)))
     title = _name_most(some, "games decided by {}", "the lead")
     who = f"the score of {comparison.new} less that of {comparison.old}"
     meaning = (
@@ -76,21 +75,15 @@ def _ending(comparison: SprtResult, parts: LeadParts) -> Section:
         "where the one above ends, so that all add up to the last one, whose interval is corrected "
         f"for early stopping.{_PALE}"
     )
-    chart = _chart(ENDING, "The lead by how games ended", meaning, _SCORE, size="full")
-    return Section(ENDING, title, [draw_parts(chart, rows, 100, stacked=True)], "How games ended")
+    named = "The lead by how games ended"
+    chart = _draw(ENDING, named, meaning, _SCORE, bars, size="full", stacked=True)
+    return Section(ENDING, title, [chart], "How games ended")
 
 
-def _chart(name: str, title: str, meaning: str, unit: str, size: str = "half") -> Rows:
-    """Return a chart of differences that has no rows yet."""
-    return Rows(
-        name=name, title=title, meaning=meaning, unit=unit, size=size, rows=[], is_signed=True
-    )
-
-
-def _count(ended: Sequence[int], comparison: SprtResult) -> str:
+def _count(ended: Sequence[int], is_paired: bool) -> str:
     """Return the games won and lost by the new bot, and by the old one if they met others."""
     new = f"{ended[0]:,} won, {ended[1]:,} lost"
-    return f"{new}; old {ended[2]:,}, {ended[3]:,}" if comparison.paired else new
+    return f"{new}; old {ended[2]:,}, {ended[3]:,}" if is_paired else new
 
 
 def _name_most(parts: Sequence[Part], named: str, whole: str) -> str:
@@ -112,15 +105,11 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
         "end of a game, by the round in which the margin changed, and by what it changed in. Both "
         f"add up to the same whole. Games won by City count, forfeits do not.{_PALE}"
     )
+    rounds = [_colour(part, f"round {part.part}") for part in by_round]
+    sources = [_colour(part, part.part) for part in by_source]
     blocks: list[Block] = [
-        _draw(
-            _chart("by-round", "By round", meaning, _POINTS),
-            [(part, f"round {part.part}") for part in by_round],
-        ),
-        _draw(
-            _chart("by-source", "By source", meaning, _POINTS),
-            [(part, part.part) for part in by_source],
-        ),
+        _draw("by-round", "By round", meaning, _POINTS, rounds),
+        _draw("by-source", "By source", meaning, _POINTS, sources),
         _list_parts(parts),
     ]
     if most := find_most(by_source):
@@ -128,13 +117,53 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
     return Section("margin", title, blocks, "Margin")
 
 
-def _draw(chart: Rows, parts: Sequence[tuple[Part, str]], factor: float = 1) -> Rows:
-    """Return the bars of parts with their names, coloured by the bot that they are for."""
-    rows = []
-    for part, name in parts:
-        kind = "ink" if part.part == ALL else "new" if part.lead.value > 0 else "old"
-        rows.append((part, _IN_ALL if part.part == ALL else name, "", kind))
-    return draw_parts(chart, rows, factor)
+class _Bar(NamedTuple):
+    """A part of a split as a bar: with its name, the class of its colour, and its note."""
+
+    part: Part
+    name: str
+    kind: str
+    note: str = ""
+
+
+def _colour(part: Part, name: str) -> _Bar:
+    """Return a part with the colour of the bot that it is for."""
+    if part.part == ALL:
+        return _Bar(part, _IN_ALL, "ink")
+    return _Bar(part, name, "new" if part.lead.value > 0 else "old")
+
+
+def _draw(
+    name: str,
+    title: str,
+    meaning: str,
+    unit: str,
+    bars: Sequence[_Bar],
+    *,
+    size: str = "half",
+    stacked: bool = False,
+) -> Rows:
+    """Return a chart of parts; scores are in per cent.
+
+    A bar that is not sure is pale; stacked ones begin where the one above ends.
+    """
+    rows, start = list[Row](), 0.0
+    for part, label, kind, note in bars:
+        is_sum = part.part == ALL
+        if is_sum or not stacked:
+            start = 0.0
+        lead = part.lead.scaled(100 if unit == _SCORE else 1)
+        sure = part.lead.excludes_zero if is_sum else bool(part.sure)
+        value, (low, high) = signed(lead.value, "+.1f"), lead.cells[1:]
+        left, right = (None if end is None else start + end for end in (low, high))
+        paint = kind if sure else f"{kind} unsure"
+        mark = Mark(start + lead.value, left, right, paint, start)
+        said = f"{value} {unit}, 95 %: {write_ends(low, high, '+.1f')}"
+        rows.append(Row(label, [mark], said, note, value, sure, is_sum))
+        start += lead.value
+    return Rows(
+        name=name, title=title, meaning=meaning, unit=unit, size=size, rows=rows, is_signed=True
+    )
 
 
 def _list_parts(parts: LeadParts) -> Table:
@@ -164,7 +193,7 @@ def _takes(comparison: SprtResult, takes: Columns) -> Iterator[Section]:
     by_action = zip(*by_round.values(), strict=True)
     total = [[sum(one) for one in zip(*of, strict=True)] for of in by_action]
     title = _name_gap(two, [*_shares(actions, total)])
-    yield Section("takes", title, [*draw_shares(meaning, two, shares), text], "Takes")
+    yield Section("takes", title, [*_draw_shares(meaning, two, shares), text], "Takes")
 
 
 def _shares(
@@ -174,6 +203,35 @@ def _shares(
     of_new, of_old = (max(1, sum(takes)) for takes in zip(*counts, strict=True))
     for action, (new, old) in zip(actions, counts, strict=True):
         yield action, new / of_new, old / of_old
+
+
+def _draw_shares(
+    meaning: str, two: tuple[str, str], shares: Mapping[str, Sequence[tuple[int, float, float]]]
+) -> Iterator[Lines]:
+    """Yield a chart for each title: at each place the shares of both bots.
+
+    >>> chart, = _draw_shares("", ("new", "old"), {"round 1": [(1, 0.5, 0.25)]})
+    >>> chart.series[1].points, chart.series[1].said
+    ([(1, 25.0)], ['old at 1: 25 %'])
+    """
+    for title, rows in shares.items():
+        series = []
+        for side, label in enumerate(two):
+            points = [(row[0], round(100 * row[1 + side], 1)) for row in rows]
+            said = [f"{label} at {place}: {share:.0f} %" for place, share in points]
+            series.append(Series(SIDES[side], points, said))
+        yield Lines(
+            name=title.replace(" ", "-"),
+            title=title,
+            meaning=meaning,
+            unit="takes out of 100",
+            signs=dict(zip(SIDES, two, strict=True)),
+            table="takes",
+            size="quarter",
+            series=series,
+            across="action in the round",
+            tall=120,
+        )
 
 
 def _name_gap(two: tuple[str, str], shares: Sequence[tuple[int, float, float]]) -> str:
@@ -215,9 +273,10 @@ def _opponents(comparison: SprtResult) -> Iterator[Section]:
         f"The score of {comparison.new} less that of {comparison.old} against each opponent, on "
         f"the same deals.{_PALE}"
     )
-    chart = _chart("by-opponent", "The lead against each opponent", meaning, _SCORE, size="full")
-    bars = _draw(chart, [(part, part.part) for part in (*judged, total)], 100)
-    yield Section("opponents", title, [bars], "Opponents")
+    bars = [_colour(part, part.part) for part in (*judged, total)]
+    named = "The lead against each opponent"
+    chart = _draw("by-opponent", named, meaning, _SCORE, bars, size="full")
+    yield Section("opponents", title, [chart], "Opponents")
 
 
 def _mistakes(comparison: SprtResult, decisions: pd.DataFrame | None) -> Iterator[Section]:
@@ -361,8 +420,6 @@ def _list_decided(
     )
     yield Text([text])
     made = frame_table(DECIDED, "Decided games", table)
-    new = tournament.labels[0]
-    by_opponent = {p.opponent: n for n, p in enumerate(tournament.pairings) if p.bot == new}
     places = table[["opponent", "pair", "seat"]].head(len(made.rows)).itertuples(index=False)
-    ids = [replay_id(Place(by_opponent[opponent], pair, seat)) for opponent, pair, seat in places]
+    ids = [replay_id(find_place(tournament, tournament.labels[0], *place)) for place in places]
     yield replace(made, links=[name if name in replays else None for name in ids])

@@ -13,23 +13,25 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from arena.reports.axis import Scale, write_lines, write_ticks
+from arena.reports.pictures import (
+    Scale,
+    draw_span,
+    picture,
+    sign,
+    write_lines,
+    write_ticks,
+    write_title,
+)
 from arena.tables.summary import Names
+
+SIDES: Final = ("new", "old")
+"""The classes of the two bots of a comparison, or of a game."""
 
 _SQUEEZED = 3  # how many times as wide an axis is with its outliers
 _OUT = 4  # at most one row in this many is an outlier
 _TALL, _APART = 24, 14  # pixels of a row, and of one of several marks
 _LEAST_APART = 24  # pixels between labels of a vertical axis
 _ROOMY = 14  # bots in a map whose cells have numbers
-
-SHAPES: Final[Mapping[str, str]] = {
-    "round-2": "square",
-    "round-3": "diamond",
-    "round-4": "square",
-    "leans": "diamond",
-    "city": "square",
-}
-"""The shapes of signs; all others are circles. Their colours are those of their classes."""
 
 
 class Mark(NamedTuple):
@@ -162,72 +164,6 @@ def draw(chart: Chart, names: Names) -> Markup:
     return Markup("".join(_draw_lines(chart)))
 
 
-def strip(
-    tall: int,
-    said: str,
-    *,
-    lines: Sequence[tuple[float, str]] = (),
-    bars: Sequence[tuple[float, float, str]] = (),
-    dots: Sequence[tuple[float, float | None, float, str]] = (),
-    above: Sequence[tuple[float, str]] = (),
-) -> Markup:
-    """Return the picture of a row, with places in percent of its width.
-
-    `lines` have a place and a class, and lie below all else; `bars` have a start, a width and a
-    class; `dots` have the low end, the value, None if it is a guess, the high end, and a class.
-    `above` are lines above all else.
-    """
-    parts = [_line(place, kind, tall) for place, kind in lines]
-    thick = round(tall * 0.45)
-    parts += [
-        f'<rect class="{kind}" x="{start}%" y="{(tall - thick) / 2:g}" '
-        f'width="{width}%" height="{thick}"/>'
-        for start, width, kind in bars
-    ]
-    for low, value, high, kind in dots:
-        parts.append(_span(low, high, tall / 2))
-        parts += [sign(kind, f"{value}%", f"{tall / 2:g}")] * (value is not None)
-    parts += [
-        f'<line class="{kind}" x1="{place}%" x2="{place}%" y1="8" y2="{tall - 8}"/>'
-        for place, kind in above
-    ]
-    return _picture(tall, said, parts)
-
-
-def sign(kind: str, x: str, y: str, said: str = "") -> str:
-    """Return a sign at a place, with words for a pointer."""
-    title = f"<title>{escape_html(said)}</title>" if said else ""
-    shape = next((SHAPES[one] for one in kind.split() if one in SHAPES), "")
-    if not shape:
-        return f'<circle class="sign {kind}" cx="{x}" cy="{y}" r="5">{title}</circle>'
-    return f'<rect class="sign {kind} {shape}" x="{x}" y="{y}" width="9" height="9">{title}</rect>'
-
-
-def swatch(kind: str) -> Markup:
-    """Return a sign for the words that explain it."""
-    return Markup(
-        f'<svg class="mark" width="14" height="14" aria-hidden="true">{sign(kind, "7", "7")}</svg>'
-    )
-
-
-def _picture(tall: int, said: str, parts: Sequence[str]) -> Markup:
-    title = escape_html(said)
-    return Markup(
-        f'<svg class="plot" width="100%" height="{tall}" role="img"><title>{title}</title>'
-        f"{''.join(parts)}</svg>"
-    )
-
-
-def _line(place: float, kind: str, tall: int) -> str:
-    return f'<line class="{kind}" x1="{place}%" x2="{place}%" y1="0" y2="{tall}"/>'
-
-
-def _span(low: float, high: float, y: float) -> str:
-    """Return an interval: a line with a rim of the paper, which is seen on any bar."""
-    ends = f'x1="{low}%" x2="{high}%" y1="{y:g}" y2="{y:g}"'
-    return f'<line class="rim" {ends}/><line class="span" {ends}/>'
-
-
 def _draw_rows(chart: Rows, names: Names) -> Iterator[str]:
     scale = Scale([*_find_ends(chart.rows), *chart.bounds])
     ticks = [(scale.place(value), chart.label(value)) for value in scale.round_values()]
@@ -235,16 +171,21 @@ def _draw_rows(chart: Rows, names: Names) -> Iterator[str]:
     lines = write_lines([(place, label == chart.label(0)) for place, label in ticks])
     yield f'<div class="bars{" noted" if has_notes else ""}" style="{lines}">'
     for row in chart.rows:
-        name = names.of(row.name)
-        whole = f' title="{escape_html(row.name)}"' if name != row.name else ""
+        name, whole = _shorten(row.name, names)
         note = f'<span class="of">{escape_html(row.note)}</span>' if has_notes else ""
         value = escape_html(row.value)
         yield (
             f'<div class="row{" whole" if row.whole else ""}"><span class="part"{whole}>'
-            f"{escape_html(name)}</span>{note}{_draw_marks(row, scale)}"
+            f"{name}</span>{note}{_draw_marks(row, scale)}"
             f'<span class="value">{f"<b>{value}</b>" if row.strong else value}</span></div>'
         )
     yield f'<div class="row axis" aria-hidden="true">{write_ticks(ticks)}</div></div>'
+
+
+def _shorten(label: str, names: Names) -> tuple[Markup, str]:
+    """Return the short name of a bot, and the attribute with its whole label if it is longer."""
+    name = names.of(label)
+    return escape_html(name), f' title="{escape_html(label)}"' if name != label else ""
 
 
 def _draw_marks(row: Row, scale: Scale) -> Markup:
@@ -262,10 +203,10 @@ def _draw_marks(row: Row, scale: Scale) -> Markup:
             )
         if mark.is_known:
             low = 0.0 if mark.low is None else scale.place(mark.low)
-            parts.append(_span(low, 100.0 if mark.high is None else scale.place(mark.high), y))
+            parts.append(draw_span(low, 100.0 if mark.high is None else scale.place(mark.high), y))
         if mark.start is None:
             parts.append(_draw_dot(mark, scale, y))
-    return _picture(tall, f"{row.name}: {row.said}", parts)
+    return picture(tall, f"{row.name}: {row.said}", parts)
 
 
 def _draw_dot(mark: Mark, scale: Scale, y: float) -> str:
@@ -317,11 +258,9 @@ def _draw_map(chart: Map, names: Names) -> Iterator[str]:
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{escape_html(chart.title)}">'
     yield f'<table class="{kind}"><thead><tr><td></td>{heads}</tr></thead>'
     for row in places:
-        label = chart.labels[row]
-        name = names.of(label)
-        whole = f' title="{escape_html(label)}"' if name != label else ""
+        name, whole = _shorten(chart.labels[row], names)
         yield (
-            f'<tr><th scope="row"{whole}><span>{row + 1}</span> {escape_html(name)}</th>'
+            f'<tr><th scope="row"{whole}><span>{row + 1}</span> {name}</th>'
             f"{''.join(_draw_cell(cells.get((row, column)), is_roomy) for column in places)}</tr>"
         )
     yield "</table></div>"
@@ -353,7 +292,7 @@ def _draw_lines(chart: Lines) -> Iterator[str]:
         parts += _draw_series(one, places)
     yield '<div class="lines">'
     yield from _write_heights(levels, is_signed=chart.is_signed)
-    yield _picture(chart.tall, f"{chart.title}. {chart.meaning}", parts)
+    yield picture(chart.tall, f"{chart.title}. {chart.meaning}", parts)
     if chart.across:
         ticks = [(across.place(value), f"{value}") for value in across.round_values()]
         yield f'<div class="axis" aria-hidden="true">{write_ticks(ticks)}</div>'
@@ -362,7 +301,7 @@ def _draw_lines(chart: Lines) -> Iterator[str]:
 
 
 def _level(y: float, kind: str, said: str = "") -> str:
-    title = f"<title>{escape_html(said)}</title>" if said else ""
+    title = write_title(said)
     return f'<line class="{kind}" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%">{title}</line>'
 
 

@@ -16,9 +16,7 @@ from markupsafe import Markup
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
 from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
-from arena.reports.axis import Scale, write_lines
-from arena.reports.drawing import strip
-from arena.reports.lead_section import Lead
+from arena.reports.pictures import Lead, Scale, strip, write_lines
 from arena.statistics.number_texts import write_ends, write_whole
 from arena.store.columns import Columns
 from arena.tables.headline import Headline
@@ -148,17 +146,22 @@ class Opening:
 
     def lines(self) -> Iterator[TextLine]:
         """Yield the lines of a first screen in a terminal of 80 columns, without its task."""
-        return _format(self)
+        yield TextLine(self.extent)
+        yield from map(TextLine, wrapped(self.sentence))
+        for one in self.forfeiting:
+            yield from map(TextLine, wrapped(f"! {one.bot} {one.said}"))
+        yield TextLine("")
+        if self.lead:
+            yield from _format_lead(self.lead)
+        if self.ladder:
+            yield from _format_ladder(self.ladder)
 
 
-def make_ladder(standings: Columns, verdicts: Columns, links: Sequence[str | None]) -> Ladder:
-    """Return the rows of the first bots of the standings.
-
-    `links` are the targets of their names, as many as there are.
-    """
+def make_ladder(standings: Columns, verdicts: Columns) -> Ladder:
+    """Return the rows of the first bots of the standings."""
     rows = standings.where(slice(MOST_RUNGS)).dicts()
     nexts = {row[:2]: row[2] for row in verdicts.rows(["bot", "opponent", "verdict"])}
-    return lay_out(rows, nexts, links[: len(rows)], len(standings) - len(rows))
+    return lay_out(rows, nexts, [], len(standings) - len(rows))
 
 
 def lay_out(
@@ -305,20 +308,11 @@ class TextLine(NamedTuple):
     bar: str = ""
 
 
-def _format(opening: Opening) -> Iterator[TextLine]:
-    yield TextLine(opening.extent)
-    yield from map(TextLine, wrapped(opening.sentence))
-    for one in opening.forfeiting:
-        yield from map(TextLine, wrapped(f"! {one.bot} {one.said}"))
-    yield TextLine("")
-    if lead := opening.lead:
-        axis = _draw(_LEAD, lead.low, lead.high, lead.dot, lead.zero)
-        name = short_names([lead.new, lead.old], _LEAD - 20).of(lead.new)
-        yield TextLine(f"{name} {lead.text}, {lead.verdict}")
-        yield TextLine(f"  {axis}")
-        yield TextLine(f"  {_label(lead.ticks)}".rstrip())
-    if ladder := opening.ladder:
-        yield from _format_ladder(ladder)
+def _format_lead(lead: Lead) -> Iterator[TextLine]:
+    name = short_names([lead.new, lead.old], _LEAD - 20).of(lead.new)
+    yield TextLine(f"{name} {lead.text}, {lead.verdict}")
+    yield TextLine(f"  {_draw(_LEAD, lead.low, lead.high, lead.dot, lead.zero)}")
+    yield TextLine(f"  {_label(lead.ticks)}".rstrip())
 
 
 def _format_ladder(ladder: Ladder) -> Iterator[TextLine]:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from arena.differences.lead_parts import ENDING, ROUND, LeadParts
 from arena.differences.paired import say_decided
 from arena.errors import counted
+from arena.lanes.faults import Fault
 from arena.replays.finished_game import Game
 from arena.replays.timeline import make_timeline
-from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text, frame_table
-from arena.reports.lead_section import draw_margin
+from arena.reports.blocks import (
+    Block,
+    Cell,
+    Code,
+    Replay,
+    Replays,
+    Section,
+    Table,
+    Text,
+    frame_table,
+)
+from arena.reports.drawing import SIDES, Lines, Series
 from arena.reports.win_section import SOURCE_NAMES, Margin
 from arena.statistics.counts import Faults
 from arena.store.columns import Columns
@@ -86,17 +97,20 @@ def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:
     """Yield games of a comparison that the change decided, each followed by the old version's."""
     new, old = tournament.labels[:2]
-    numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     columns = ["opponent", "pair", "seat", "ply", "new_score", "old_score"]
     rows = decided[columns].head(MOST_DECIDED).itertuples(index=False)
     for opponent, pair, seat, *rest in rows:
         said = say_decided(new, old, *rest)
         for bot in (new, old):
-            pairing = next(p for p in numbers if (p.bot, p.opponent) == (bot, opponent))
-            yield Pick(
-                Place(numbers[pairing], pair, seat),
-                f"The change decided this game, which {said}.",
-            )
+            place = find_place(tournament, bot, opponent, pair, seat)
+            yield Pick(place, f"The change decided this game, which {said}.")
+
+
+def find_place(tournament: Tournament, bot: str, opponent: str, pair: int, seat: Seat) -> Place:
+    """Return the place of a game of a pairing."""
+    pairings = enumerate(tournament.pairings)
+    number = next(n for n, one in pairings if (one.bot, one.opponent) == (bot, opponent))
+    return Place(number, pair, seat)
 
 
 def pick_shown(tournament: Tournament, parts: LeadParts) -> Iterator[Pick]:
@@ -119,12 +133,10 @@ def games_section(
 ) -> tuple[Section, frozenset[str]]:
     """Return the section with the picked games, and the ids of their replays."""
     replays = [*make_replays(tournament, store, picks)]
-    blocks: list[Block] = [Replays(replays)] if replays else [Text(["There are no games yet."])]
+    blocks: list[Block] = [Text(["There are no games yet."])]
     if replays:
-        blocks.insert(
-            0,
-            Text(["Each opens its replay, ply by ply. arena view RUN GAME shows any other game."]),
-        )
+        said = "Each opens its replay, ply by ply. arena view RUN GAME shows any other game."
+        blocks = [Text([said]), Replays(replays)]
     return Section("games", "Games to look at", blocks), frozenset(r.id for r in replays)
 
 
@@ -172,20 +184,44 @@ def _make(
         title=fixture.name,
     )
     name = replay_id(place)
-    line = draw_margin(f"{name}-line", data["frames"], seat)
+    line = _draw_margin(f"{name}-line", data["frames"], seat)
     return Replay(name, title, reason, data, line)
+
+
+def _draw_margin(name: str, frames: Sequence[Mapping[str, Any]], seat: int) -> Lines:
+    """Return the line of a seat's margin over a game, given the frames of its timeline."""
+    margins = [
+        frame["points"][seat]["total"] - frame["points"][1 - seat]["total"] for frame in frames
+    ]
+    series = [Series("ink", [*enumerate(margins)])]
+    for kind in SIDES:
+        takes = [
+            (n, margins[n])
+            for n, frame in enumerate(frames)
+            if (action := frame["action"])
+            and action["char"] == "T"
+            and (action["seat"] == seat) == (kind == SIDES[0])
+        ]
+        series.append(Series(kind, takes, [f"{margin:+}" for _, margin in takes], is_line=False))
+    ends = f"from {min(margins):+} to {max(margins):+}, at the end {margins[-1]:+}"
+    return Lines(
+        name=name,
+        title="Margin after each action",
+        meaning=ends,
+        series=series,
+        is_signed=True,
+        tall=96,
+    )
 
 
 class ShownFault(NamedTuple):
     """A fault that is shown with its evidence: the game, its length, the guilty bot."""
 
+    place: Place
     fixture: Fixture
     plies: int
     guilty: str
-    kind: str
-    message: str
-    traceback: str
-    output: str
+    fault: Fault
 
 
 def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
@@ -193,7 +229,7 @@ def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
     seen: Counter[tuple[str, str]] = Counter()
     chosen = []
     for shown in faults:
-        key = shown.guilty, shown.kind
+        key = shown.guilty, shown.fault.kind
         seen[key] += 1
         if seen[key] <= _MOST_OF_A_KIND:
             chosen.append(shown)
@@ -206,63 +242,55 @@ def faults_section(
     chosen: Sequence[ShownFault],
     command: Command,
     timings: Columns | None,
-    links: Sequence[str | None],
+    replays: Collection[str],
 ) -> Section:
     """Return the faults by kind, some with their evidence, and the slowest decisions.
 
-    `links` has the targets of the chosen faults: their replays.
+    `replays` are the ids of the games whose replay is in the report.
     """
-    blocks = [*_faults(counts, pairings, chosen, command, links), *_slowest(timings)]
-    title = "Faults" if timings is None else "Faults and time"
-    return Section("faults", title, blocks)
-
-
-def _faults(
-    counts: Sequence[Faults],
-    pairings: Sequence[Pairing],
-    chosen: Sequence[ShownFault],
-    command: Command,
-    links: Sequence[str | None],
-) -> Iterator[Block]:
     by_kind: Counter[tuple[str, str]] = Counter()
     for pairing, loser, kind, games in counts:
         by_kind[pairings[pairing][loser], kind] += games
-    if not by_kind:
-        return
-    rows = [(bot, kind, games) for (bot, kind), games in sorted(by_kind.items())]
-    yield Table("fault_kinds", "Forfeits by bot and kind of fault", FAULT_KINDS.shown, rows)
-    if not chosen:
-        return
-    total = count_ended(counts)
+    blocks = list[Block]()
+    if by_kind:
+        rows = [(bot, kind, games) for (bot, kind), games in sorted(by_kind.items())]
+        caption = "Forfeits by bot and kind of fault"
+        blocks.append(Table("fault_kinds", caption, FAULT_KINDS.shown, rows))
+    if chosen:
+        blocks += _show_faults(chosen, count_ended(counts), command, replays)
+    title = "Faults" if timings is None else "Faults and time"
+    return Section("faults", title, [*blocks, *_slowest(timings)])
+
+
+def _show_faults(
+    chosen: Sequence[ShownFault], total: int, command: Command, replays: Collection[str]
+) -> Iterator[Block]:
+    """Yield the faults as a table, and each with its evidence."""
     note = ""
     if len(chosen) < total:
         note = (
             f"{len(chosen)} of {counted(total, 'fault')}, the first {_MOST_OF_A_KIND} of each bot "
             "and kind; faults.csv has all of them."
         )
-    cells = [
-        (
-            shown.fixture.name,
-            shown.guilty,
-            shown.kind,
-            shown.plies,
-            shown.message,
-            command(shown.fixture),
-        )
-        for shown in chosen
-    ]
-    yield Table("faults", "Faults with their evidence", FAULTS.shown, cells, links, note)
+    rows, links = list[Sequence[Cell]](), list[str | None]()
+    for place, fixture, plies, guilty, fault in chosen:
+        again = command(fixture)
+        rows.append((fixture.name, guilty, fault.kind, plies, fault.message, again))
+        name = replay_id(place)
+        links.append(name if name in replays else None)
+    yield Table("faults", "Faults with their evidence", FAULTS.shown, rows, links, note)
     for shown in chosen:
         yield _evidence(shown, command(shown.fixture))
 
 
 def _evidence(shown: ShownFault, command: str) -> Code:
-    parts = [("play it again", command), ("message", shown.message)]
-    parts += [("traceback", shown.traceback), ("printed", shown.output)]
+    kind, *said = shown.fault
+    names = "play it again", "message", "traceback", "printed"
+    parts = zip(names, (command, *said), strict=True)
     text = "\n\n".join(
         f"{name}:\n{_cut(content.strip())}" for name, content in parts if content.strip()
     )
-    return Code(f"{shown.guilty}: {shown.kind} in {shown.fixture.name}", text)
+    return Code(f"{shown.guilty}: {kind} in {shown.fixture.name}", text)
 
 
 def _cut(text: str) -> str:

@@ -18,9 +18,9 @@ from markupsafe import escape as escape_html
 from arena.entries.file import open_file
 from arena.errors import ArenaError, escape
 from arena.replays.html_page import SCRIPTS, STYLES, frame, render
-from arena.reports.axis import write_ticks
 from arena.reports.blocks import Cell, Report, Section, Table, read_sentence, write_cell
-from arena.reports.drawing import Chart, draw, swatch
+from arena.reports.drawing import Chart, draw
+from arena.reports.pictures import swatch, write_ticks
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.table_columns import Column, Kind
 from arena.tables.summary import Names

@@ -53,7 +53,7 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
         sections.append(wins_section([], typed[1], typed[0]))
     sections += _list_sections(lists, rated)
     title = f"Ratings of {counted(len(labels), 'bot')}"
-    ladder = make_ladder(tables.standings, tables.verdicts, [])
+    ladder = make_ladder(tables.standings, tables.verdicts)
     opening = Opening(f"{title} · {rated.extent}", headline.sentence(), summary[1:], ladder)
     return with_glossary(Report(title, summary, sections, opening=opening, labels=labels))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from arena.differences.comparison import Compared, find_compared
+from arena.differences.comparison import find_compared
 from arena.differences.run_files import RunTables
 from arena.errors import counted, cut
 from arena.reports import games as game_blocks
@@ -18,7 +18,7 @@ from arena.reports.comparison_sections import comparison_sections, lead_sections
 from arena.reports.first_screen import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.games import Pick, Place, ShownFault, pick_games
 from arena.reports.html import to_html
-from arena.reports.lead_section import draw_lead
+from arena.reports.pictures import draw_lead
 from arena.reports.standings_section import bots_section, pairings_section, standings_section
 from arena.statistics.number_texts import as_sentence
 from arena.store.columns import Columns
@@ -27,7 +27,7 @@ from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.store.table_columns import Column
 from arena.tables.findings import describe_city, describe_seat, share_of_city
-from arena.tables.headline import Headline, headline_of
+from arena.tables.headline import headline_of
 from arena.tables.losses import JudgedTables
 from arena.tournament.fixed_deals import describe_deals
 from arena.tournament.replay_command import replay_commands
@@ -58,31 +58,20 @@ def make_report(
     that the same games give the same bytes. `judged` are the results of `arena analyse`, `state`
     says how much of an unfinished run has been played, and `ending` is the last line.
     """
-    made = _Sections(tournament, store, files, timings, judged or JudgedTables())
+    made = _Sections(tournament, store, files, state, timings, judged)
     title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
-    sections, opening, headline = [*made.all()], None, list[str]()
-    if files.counts.total and files.comparison:
-        compared = find_compared(files.comparison, finished=not state)
-        headline = [compared.statement, " ".join(compared.sentences())]
-        more = [*_summary(tournament, files, state, headline[1:])]
-        opening = made.compare_opening(compared, more, state)
-    elif files.counts.total:
-        found = headline_of(tournament, files, finished=not state)
-        headline = [found.sentence(), " ".join(found.details())]
-        more = [*_summary(tournament, files, state, headline[1:])]
-        opening = made.opening(found, more, state)
-    summary = [*_summary(tournament, files, state, headline)]
+    sections = [*made.all()]
+    opening = made.opening() if files.counts.total else None
+    summary = [*opening.more] if opening else [*made.summary()]
+    if opening:
+        summary.insert(bool(state), opening.sentence)
     report = Report(title, summary, sections, opening=opening, labels=made.labels, ending=ending)
     return with_glossary(report)
 
 
 def make_opening(tournament: Tournament, store: Store, files: RunTables, state: str) -> Opening:
     """Return the first screen of a report, of a run that has a game."""
-    made = _Sections(tournament, store, files, None, JudgedTables())
-    if result := files.comparison:
-        return made.compare_opening(find_compared(result, finished=not state), [], state)
-    found = headline_of(tournament, files, finished=not state)
-    return made.opening(found, [], state)
+    return _Sections(tournament, store, files, state).opening()
 
 
 def _name_run(tournament: Tournament) -> str:
@@ -93,26 +82,6 @@ def _name_run(tournament: Tournament) -> str:
     labels = tournament.labels
     who = " and ".join(labels) if len(labels) == 2 else counted(len(labels), "bot")
     return f"{tournament.name}: {who}, seed {tournament.seed}"
-
-
-def _summary(
-    tournament: Tournament, files: RunTables, state: str, headline: Sequence[str]
-) -> Iterator[str]:
-    """Yield the paragraphs of the summary, first those of the headline."""
-    games = files.counts.total
-    if state:
-        yield f"{state.capitalize()}."
-    yield from filter(None, headline)
-    if games and state and not files.comparison:
-        yield _OPEN
-    said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
-    yield from filter(None, said)
-    count = counted(games, "game")
-    yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
-    if forfeits := int(files.standings["forfeits"].sum()):
-        yield f"{forfeits:,} of the games were forfeited."
-    if seat := files.findings.seat:
-        yield as_sentence(describe_seat(seat, level=True))
 
 
 def _describe_extent(tournament: Tournament, *parts: str) -> str:
@@ -140,14 +109,16 @@ class _Sections:
         tournament: Tournament,
         store: Store,
         files: RunTables,
-        timings: Columns | None,
-        judged: JudgedTables,
+        state: str,
+        timings: Columns | None = None,
+        judged: JudgedTables | None = None,
     ) -> None:
         self.tournament = tournament
         self.store = store
         self.files = files
+        self.state = state
         self.timings = timings
-        self.judged = judged
+        self.judged = judged or JudgedTables()
         self.labels = files.order
         self.faults = game_blocks.choose_faults(self._read_faults())
         self.margins = [win_section.Margin(*row) for row in store.count_margins()]
@@ -190,87 +161,91 @@ class _Sections:
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
 
     def _faults_section(self) -> Section:
-        names = [game_blocks.replay_id(self._place(shown)) for shown in self.faults]
         return game_blocks.faults_section(
             self.files.counts.faults,
             self.tournament.pairings,
             self.faults,
             replay_commands(self.tournament),
             self.timings,
-            [name if name in self.ids else None for name in names],
+            self.ids,
         )
 
-    def compare_opening(self, found: Compared, more: Sequence[str], state: str) -> Opening:
-        """Return the first screen of a comparison; `more` is shown with the test."""
-        result = self.files.comparison
-        assert result is not None
-        games = counted(self.files.counts.total, "game")
-        pairs = counted(result.evidence.pairs, "pair")
-        extent = _describe_extent(self.tournament, state or games, pairs)
-        word = "" if found.claim is None else result.word
-        lead = draw_lead(result.new, result.old, result.elo, word)
-        next_one = suggest_after(self.tournament, result, found)
-        return Opening(
-            extent,
-            found.statement,
-            more,
-            None,
-            [*self._forfeiting()],
-            *next_one,
-            lead=lead,
-            beside="verdict",
-        )
+    def summary(self, details: str = "") -> Iterator[str]:
+        """Yield the paragraphs of the summary without its sentence, which the `details` follow."""
+        tournament, files = self.tournament, self.files
+        games = files.counts.total
+        if self.state:
+            yield f"{self.state.capitalize()}."
+        if details:
+            yield details
+        if games and self.state and not files.comparison:
+            yield _OPEN
+        rules, deals = tournament.rules, tournament.deals
+        said = describe_changes(rules), describe_deals(deals, tournament.pairs)
+        yield from filter(None, said)
+        count = counted(games, "game")
+        yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
+        if forfeits := int(files.standings["forfeits"].sum()):
+            yield f"{forfeits:,} of the games were forfeited."
+        if seat := files.findings.seat:
+            yield as_sentence(describe_seat(seat, level=True))
 
-    def opening(self, found: Headline, more: Sequence[str], state: str) -> Opening:
-        """Return the first screen; `more` is shown with the standings.
-
-        `state` says how much of an unfinished run has been played.
-        """
+    def opening(self) -> Opening:
+        """Return the first screen of a run with a game; `more` is the rest of the summary."""
         tournament, tables = self.tournament, self.files
-        bots = counted(len(tables.standings), "bot")
-        extent = state or counted(self.files.counts.total, "game")
+        played = self.state or counted(tables.counts.total, "game")
+        if result := tables.comparison:
+            compared = find_compared(result, finished=not self.state)
+            word = "" if compared.claim is None else result.word
+            task, command = suggest_after(tournament, result, compared)
+            return Opening(
+                _describe_extent(tournament, played, counted(result.evidence.pairs, "pair")),
+                compared.statement,
+                [*self.summary(" ".join(compared.sentences()))],
+                None,
+                [*self._forfeiting()],
+                task,
+                command,
+                draw_lead(result.new, result.old, result.elo, word),
+                "verdict",
+            )
+        found = headline_of(tournament, tables, finished=not self.state)
+        task, command = ("", "") if self.state else suggest_next(tournament, found)
         return Opening(
-            _describe_extent(tournament, bots, extent),
+            _describe_extent(tournament, counted(len(tables.standings), "bot"), played),
             found.sentence(),
-            more,
-            make_ladder(tables.standings, tables.verdicts, []),
+            [*self.summary(" ".join(found.details()))],
+            make_ladder(tables.standings, tables.verdicts),
             [*self._forfeiting()],
-            *(("", "") if state else suggest_next(tournament, found)),
+            task,
+            command,
         )
 
     def _forfeiting(self) -> Iterator[Forfeiting]:
         """Yield the bots that forfeited games, who forfeited most first, with their first fault."""
         first = {shown.guilty: shown for shown in reversed(self.faults)}
-        columns = ["bot", "games", "forfeits"]
-        rows = self.files.standings.rows(columns)
+        rows = self.files.standings.rows(["bot", "games", "forfeits"])
         for label, games, forfeits in sorted(rows, key=lambda row: -row[2]):
             if not forfeits:
                 return
             said = f"forfeits {forfeits:,} of {counted(games, 'game')}"
             shown = first.get(label)
-            if shown is None:
-                yield Forfeiting(label, said, "faults")
-                continue
-            reason = shown.message.splitlines()[0] if shown.message else ""
-            said += f": {': '.join(filter(None, [shown.kind, cut(reason, _REASON)]))}"
-            name = game_blocks.replay_id(self._place(shown))
-            link = name if name in self.ids else "faults"
-            yield Forfeiting(label, said, link)
+            name = ""
+            if shown:
+                reason = cut(shown.fault.message.partition("\n")[0], _REASON)
+                said += f": {': '.join(filter(None, [shown.fault.kind, reason]))}"
+                name = game_blocks.replay_id(shown.place)
+            yield Forfeiting(label, said, name if name in self.ids else "faults")
 
     def _read_faults(self) -> Iterator[ShownFault]:
         if not self.files.counts.faults:
             return
         for number, result in self.store.first_faults(_FAULTS):
-            fixture = self.tournament.fixture(number, result.pair, result.seat)
+            place = Place(number, result.pair, result.seat)
+            fixture = self.tournament.fixture(*place)
             assert result.fault is not None
             guilty = fixture.pairing[result.winner == 0]
-            fault = result.fault
-            said = fault.kind, fault.message, fault.traceback, fault.output
-            yield ShownFault(fixture, result.plies, guilty, *said)
-
-    def _place(self, shown: ShownFault) -> Place:
-        number = self.tournament.pairings.index(shown.fixture.pairing)
-        return Place(number, shown.fixture.pair, shown.fixture.seat)
+            yield ShownFault(place, fixture, result.plies, guilty, result.fault)
 
     def _picks(self) -> Iterator[Pick]:
         comparison = self.files.comparison
@@ -281,7 +256,7 @@ class _Sections:
             picks += game_blocks.pick_decided(self.tournament, comparison.paired.decided)
         yield from picks or pick_games(self.store, self.margins, self.files.counts.total)
         for shown in self.faults:
-            yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.kind}.")
+            yield Pick(shown.place, f"A forfeit of {shown.guilty}: {shown.fault.kind}.")
 
 
 def report_writers(

@@ -145,9 +145,7 @@ def _table(standings: Columns, timings: Columns | None) -> Table:
     columns.insert(_AFTER_ELO, group)
     if timings is not None:
         columns += [column for column in TIMINGS.shown if column.name in _TIMES]
-        found = match_rows([standings["bot"]], [timings["bot"]])
-        times = {name: np.append(timings[name], np.nan)[found] for name in _TIMES}
-        standings = standings.put(**times)
+        standings = standings.put(**_find(standings, timings, {name: name for name in _TIMES}))
     return frame_table(STANDINGS, "Standings", standings, columns)
 
 

@@ -93,7 +93,7 @@ def source_blocks(wins: Columns, labels: Sequence[str]) -> Iterator[Block]:
         rows=[_row(row, name, {"won": "won", "city": "by_city"}, 100, ".0f") for name, row in rows],
         bounds=(0.0, 100.0),
     )
-    ordered = table.ordered(place_in(table["bot"], [ALL, *labels]))
+    ordered = _order_rows(table, labels)
     yield frame_table(WINS, "Who is ahead, and who wins", ordered, folded=True)
 
 

@@ -18,7 +18,7 @@ from arena.executors.local import Executor
 from arena.executors.log import run_log
 from arena.lanes.scratch import scratch_folder
 from arena.replays.finished_game import Game
-from arena.replays.mistakes import describe_decision, name_choice, tell_next
+from arena.replays.timeline import describe_decision, name_choice, tell_next
 from arena.runs.judge_games import Ask, judge_again, record_of
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import plan_again, resolve_same

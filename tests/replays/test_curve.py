@@ -14,9 +14,9 @@ from arena.replays.curve import (
     SEARCHED,
     describe_decisive,
     find_beliefs,
-    find_chances,
     find_curve,
     how_far_off,
+    mean_chances,
     part_of,
     share_of_search,
 )
@@ -127,7 +127,7 @@ def seer(tmp_path: Path) -> str:
 
 def test_by_default_the_chances_are_those_of_the_tables() -> None:
     wanted = chances_of(next(read_batches(CUP, [GAME.row])))[0]
-    assert find_chances(WHOLE, resolve("champion")) == pytest.approx(wanted.tolist(), abs=1e-9)
+    assert mean_chances(find_beliefs(WHOLE, CHAMPION)) == pytest.approx(wanted.tolist(), abs=1e-9)
 
 
 def test_a_bot_of_ones_own_is_asked_in_both_seats(seer: str) -> None:

@@ -24,7 +24,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.replays import html_page
 from arena.replays.board import Layout, group
-from arena.replays.curve import find_beliefs, find_chances, find_curve
+from arena.replays.curve import find_beliefs, find_curve, mean_chances
 from arena.replays.finished_game import Game, game_timeline
 from arena.replays.html_page import (
     content_policy,
@@ -37,8 +37,7 @@ from arena.replays.html_page import (
     to_data,
 )
 from arena.replays.judge_records import line_timeline
-from arena.replays.mistakes import DISPUTED, describe_decision
-from arena.replays.timeline import make_timeline
+from arena.replays.timeline import DISPUTED, describe_decision, make_timeline
 from arena.runs.judge_games import describe_judge, review_record
 from arena.tournament.config_keys import NAMINGS, Naming
 from arena.tournament.judged import ILLEGAL, Judged
@@ -75,7 +74,7 @@ def test_a_game_has_its_chances_thoughts_and_ending() -> None:
     timeline = game_timeline(game, title="cup", by=CHAMPION)
     assert timeline["players"] == [*game.seats]
     assert (timeline["title"], timeline["ending"]) == ("cup", game.ending)
-    wanted = find_chances(game.record, CHAMPION)
+    wanted = mean_chances(find_beliefs(game.record, CHAMPION))
     found = [one["chance"] for one in timeline["frames"]]
     assert found[:-9] == pytest.approx(wanted[:-9], abs=1e-4)
     assert found[-9:] == pytest.approx(find_curve(game.record, CHAMPION).chances[-9:], abs=1e-4)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.replays.judge_records import judge as judge_lines
-from arena.replays.judge_records import read_lines, to_json
+from arena.replays.judge_records import read_lines
 from bots.uniform import bot
 from engine import play_game
 
@@ -21,7 +21,7 @@ SORTED = "555556666667777777888888882222334xxxyyyyzzCCC"
 
 def judge(line: str | bytes) -> dict[str, Any]:
     (judgement,) = judge_lines([line if isinstance(line, bytes) else line.encode()])
-    document: dict[str, Any] = json.loads(to_json(judgement))
+    document: dict[str, Any] = json.loads(json.dumps(judgement))
     return document
 
 

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from arena.differences.comparison import find_compared
 from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
-from arena.reports.axis import Scale, write_ticks
 from arena.reports.blocks import Report, Section, Text
 from arena.reports.drawing import Mark, Row, Rows, draw
 from arena.reports.first_screen import ENDINGS, Opening, make_ladder
 from arena.reports.html import to_html
+from arena.reports.pictures import Scale, write_ticks
 from arena.reports.run_report import suggest_next
 from arena.reports.standings_section import bots_section, standings_section
 from arena.store.columns import Columns
@@ -200,7 +200,7 @@ def section() -> Section:
 
 def test_a_row_of_the_first_screen_has_no_rating_that_is_a_guess() -> None:
     """As everywhere: of an unbeaten bot only the known end is said, and it has no dot."""
-    rows = make_ladder(standings().put(games=np.ones(4)), Columns(LEADS), [])
+    rows = make_ladder(standings().put(games=np.ones(4)), Columns(LEADS))
     unbeaten, usual, _, broken = rows.rungs
     assert (unbeaten.elo, unbeaten.rating) == ("≥2040", "at least 2040 Elo (95 %)")
     assert (usual.elo, usual.rating) == ("1510", "1510 Elo, 95 %: 1480..1540")

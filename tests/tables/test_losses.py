@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena.replays.mistakes import DISPUTED
+from arena.replays.timeline import DISPUTED
 from arena.store.csv_files import csv_writer
 from arena.store.folder import ANALYSIS
 from arena.store.store import Store

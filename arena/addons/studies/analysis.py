@@ -13,7 +13,7 @@ import numpy as np
 from arena.errors import InputError, naming
 from arena.executors.local import open_executor
 from arena.replays.finished_game import Game
-from arena.replays.mistakes import describe_decision
+from arena.replays.timeline import describe_decision
 from arena.runs import judge_games
 from arena.runs.lessons import Seen, teach
 from arena.store.csv_files import replace_table

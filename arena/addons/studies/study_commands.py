@@ -243,7 +243,7 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
-    from arena.replays.mistakes import DISPUTED
+    from arena.replays.timeline import DISPUTED
     from arena.tables.summary import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
@@ -327,7 +327,7 @@ def _format_worst(
     target: Path, bots: Sequence[str], analysis: Analysis, names: Names
 ) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
-    from arena.replays.mistakes import DISPUTED
+    from arena.replays.timeline import DISPUTED
     from arena.tables.summary import plain_rows
 
     worst, again = analysis.worst, analysis.decisions["mistake"].dropna()

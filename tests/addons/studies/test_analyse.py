@@ -18,7 +18,7 @@ from arena.addons.studies.study_commands import _format_worst
 from arena.batch.judging import MISTAKES, Cured, name_mistake
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.replays.mistakes import DISPUTED
+from arena.replays.timeline import DISPUTED
 from arena.runs.judge_games import describe_judge
 from arena.tables.losses import Analysis, Asked
 from arena.tables.summary import short_names

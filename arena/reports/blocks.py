@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from arena.errors import escape
 from arena.replays.html_page import GENERATOR
@@ -151,6 +151,23 @@ class Report:
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
+def _write_seconds(value: float) -> str:
+    size, unit = next((unit for unit in _UNITS if value >= unit[0]), _UNITS[-1])
+    return f"{value / size:.3g} {unit}"
+
+
+_WRITERS: Final[Mapping[Kind, Callable[[float], str]]] = {
+    "share": lambda share: f"{100 * share:.1f} %",
+    "points": lambda share: signed(100 * share, "+.1f"),
+    "change": lambda value: signed(value, "+.1f"),
+    "chance": write_chance,
+    "elo": "{:.0f}".format,
+    "number": "{:,.2f}".format,
+    "seconds": _write_seconds,
+}
+"""How a number of each kind is written; others are whole."""
+
+
 def write_cell(value: Cell, kind: Kind) -> str:
     """Return a cell formatted for readers.
 
@@ -161,22 +178,7 @@ def write_cell(value: Cell, kind: Kind) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if kind == "share":
-        return f"{100 * value:.1f} %"
-    if kind == "points":
-        return signed(100 * value, "+.1f")
-    if kind == "chance":
-        return write_chance(value)
-    if kind == "change":
-        return signed(value, "+.1f")
-    if kind == "elo":
-        return f"{value:.0f}"
-    if kind == "number":
-        return f"{value:,.2f}"
-    if kind == "seconds":
-        size, unit = next((unit for unit in _UNITS if value >= unit[0]), _UNITS[-1])
-        return f"{value / size:.3g} {unit}"
-    return f"{value:,}"
+    return _WRITERS.get(kind, "{:,}".format)(value)
 
 
 def write_interval(low: Cell, high: Cell, kind: Kind) -> str:

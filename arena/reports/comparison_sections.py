@@ -5,7 +5,7 @@ A heading says no more than the intervals do; what is not sure is drawn paler.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,13 +14,13 @@ from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
 from arena.errors import counted, name_some
 from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
-from arena.reports.drawing import SIDES, Lines, Mark, Row, Rows, Series
+from arena.reports.drawing import Lines, Mark, Row, Rows, Series
 from arena.reports.games import find_place, replay_id
-from arena.reports.win_section import SOURCE_NAMES
+from arena.reports.win_section import SOURCE_NAMES, compare_takes
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence, signed, write_ends
 from arena.store import table_columns
-from arena.store.columns import Columns, is_known
+from arena.store.columns import Columns
 from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
 from arena.tables.losses import DECISIONS, find_worst
 
@@ -54,7 +54,7 @@ def lead_sections(
     yield _ending(comparison, parts)
     if by_round := parts.split(ROUND):
         yield _margin(comparison, parts, by_round)
-    yield from _takes(comparison, takes)
+    yield from compare_takes((comparison.new, comparison.old), takes)
     if comparison.paired:
         yield from _opponents(comparison)
     yield from _mistakes(comparison, decisions)
@@ -169,85 +169,6 @@ def _draw(
 def _list_parts(parts: LeadParts) -> Table:
     table = frame_table(LEAD_PARTS, "All parts of the lead", parts.table(), folded=True)
     return replace(table, name="lead-parts")
-
-
-def _takes(comparison: SprtResult, takes: Columns) -> Iterator[Section]:
-    """Yield when both bots take, and what a take brings, unless one of them has not taken."""
-    two = comparison.new, comparison.old
-    own = takes.rows(["bot", "round", "action", "takes"])
-    counts = {row[:3]: row[3] for row in own if row[0] in two and None not in row}
-    if {bot for bot, _, _ in counts} != {*two}:
-        return
-    rounds, actions = (sorted({place[n] for place in counts}) for n in (1, 2))
-    by_round = {
-        number: [[counts.get((bot, number, action), 0) for bot in two] for action in actions]
-        for number in rounds
-    }
-    shares = {f"round {n}": [*_shares(actions, of)] for n, of in by_round.items()}
-    meaning = (
-        "When both take, by the own action in the round: 1 is at once, the last one is after all "
-        "cards of the hand, as a share of the bot's takes in the round. This describes "
-        "the games, and is no part of the sums above."
-    )
-    text = Text([as_sentence("; ".join(_bring(label, takes) for label in two))])
-    by_action = zip(*by_round.values(), strict=True)
-    total = [[sum(one) for one in zip(*of, strict=True)] for of in by_action]
-    title = _name_gap(two, [*_shares(actions, total)])
-    yield Section("takes", title, [*_draw_shares(meaning, two, shares), text], "Takes")
-
-
-def _shares(
-    actions: Sequence[int], counts: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, float, float]]:
-    """Yield each action with the shares of both bots' takes at it."""
-    of_new, of_old = (max(1, sum(takes)) for takes in zip(*counts, strict=True))
-    for action, (new, old) in zip(actions, counts, strict=True):
-        yield action, new / of_new, old / of_old
-
-
-def _draw_shares(
-    meaning: str, two: tuple[str, str], shares: Mapping[str, Sequence[tuple[int, float, float]]]
-) -> Iterator[Lines]:
-    """Yield a chart for each title: at each place the shares of both bots.
-
-    >>> chart, = _draw_shares("", ("new", "old"), {"round 1": [(1, 0.5, 0.25)]})
-    >>> chart.series[1].points, chart.series[1].said
-    ([(1, 25.0)], ['old at 1: 25 %'])
-    """
-    for title, rows in shares.items():
-        series = []
-        for side, label in enumerate(two):
-            points = [(row[0], round(100 * row[1 + side], 1)) for row in rows]
-            said = [f"{label} at {place}: {share:.0f} %" for place, share in points]
-            series.append(Series(SIDES[side], points, said))
-        yield Lines(
-            name=title.replace(" ", "-"),
-            title=title,
-            meaning=meaning,
-            unit="takes out of 100",
-            signs=dict(zip(SIDES, two, strict=True)),
-            table="takes",
-            size="quarter",
-            series=series,
-            across="action in the round",
-            tall=120,
-        )
-
-
-def _name_gap(two: tuple[str, str], shares: Sequence[tuple[int, float, float]]) -> str:
-    """Return at which action the two differ most in how often they take."""
-    action, *both = max(shares, key=lambda row: abs(row[1] - row[2]))
-    new, old = (f"{100 * share:.0f} %" for share in both)
-    if new == old:
-        return "Both take at the same actions"
-    place = "its last action" if action == shares[-1][0] else f"its action {action}"
-    return f"{two[0]} makes {new} of its takes at {place} of a round, {two[1]} {old}"
-
-
-def _bring(label: str, takes: Columns) -> str:
-    of_all = takes.where((takes["bot"] == label) & ~is_known(takes["round"]))
-    ((cards, gain),) = of_all.rows(["cards", "gain"])
-    return f"a take of {label} brings {cards:.1f} cards and {gain:+.1f} points"
 
 
 def _opponents(comparison: SprtResult) -> Iterator[Section]:

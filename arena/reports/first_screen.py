@@ -179,11 +179,8 @@ def lay_out(
         _rung(row, scale, link or "", verdicts.get((row["bot"], other or "")))
         for row, link, other in zip_longest(rows, links, below)
     ]
-    seen = [
-        kind
-        for kind, (_, won, lost) in ENDINGS.items()
-        if any((row[won] or 0) + (row[lost] or 0) for row in rows)
-    ]
+    shapes = {part.shape.partition("-")[0] for rung in rungs for part in rung.parts}
+    seen = [kind for kind in ENDINGS if kind in shapes]
     ticks = [(scale.place(value), f"{value}") for value in scale.round_values()]
     return Ladder(rungs, ticks, scale.step, seen, left, of_league)
 

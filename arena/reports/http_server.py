@@ -113,13 +113,9 @@ class Bounded(Request):
         async for part in super().stream():
             size += len(part)
             if size > self.most:
-                raise too_large(self.most)
+                said = f"larger than {self.most >> 10:,} KB"
+                raise HTTPException(TOO_LARGE, said, {"connection": "close"})
             yield part
-
-
-def too_large(most: int) -> HTTPException:
-    """Return the refusal of a body, after which the connection is closed."""
-    return HTTPException(TOO_LARGE, f"larger than {most >> 10:,} KB", {"connection": "close"})
 
 
 def is_own(method: str, headers: Headers, origin: str) -> bool:

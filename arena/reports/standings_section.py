@@ -112,29 +112,18 @@ def standings_section(
     standings: Columns, verdicts: Columns, findings: Findings, timings: Columns | None
 ) -> Section:
     """Return the chart of leads, and the standings as a table."""
-    neighbours = _of_neighbours(verdicts)
-    blocks = [*_blocks(standings, neighbours, findings, timings)]
+    neighbours = verdicts.where(is_first(verdicts["bot"]))  # each bot and the next one
+    blocks: list[Block] = [_table(standings, timings)]
+    if is_known(neighbours["lead"]).any():
+        blocks.insert(0, _lead_chart(neighbours))
+    if warnings := findings.warnings():
+        blocks.insert(0, Text(warnings, warning=True))
+    if notes := [*_notes(standings, findings)]:
+        blocks.append(Text(notes))
     apart = neighbours["verdict"].tolist().count("apart")
     are = "is" if apart == 1 else "are"
     title = f"{apart or 'None'} of {counted(len(neighbours), 'neighbour')} {are} told apart"
     return Section("standings", title if len(neighbours) else _SHORT, blocks, _SHORT)
-
-
-def _blocks(
-    standings: Columns, neighbours: Columns, findings: Findings, timings: Columns | None
-) -> Iterator[Block]:
-    if warnings := findings.warnings():
-        yield Text(warnings, warning=True)
-    if is_known(neighbours["lead"]).any():
-        yield _lead_chart(neighbours)
-    yield _table(standings, timings)
-    if notes := [*_notes(standings, findings)]:
-        yield Text(notes)
-
-
-def _of_neighbours(verdicts: Columns) -> Columns:
-    """Return the verdicts on each bot and the next: the first of those that begin with it."""
-    return verdicts.where(is_first(verdicts["bot"]))
 
 
 def _table(standings: Columns, timings: Columns | None) -> Table:

@@ -9,8 +9,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from arena.reports.blocks import ALL, Block, Section, Table, Text, frame_table, with_all
-from arena.reports.drawing import Lines, Mark, Row, Rows, Series
-from arena.statistics.number_texts import write_ends
+from arena.reports.drawing import SIDES, Lines, Mark, Row, Rows, Series
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Ints
+from arena.statistics.number_texts import as_sentence, write_ends
 from arena.store.columns import Columns, is_known, map_cells, place_in
 from arena.store.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 
@@ -195,3 +197,66 @@ def _take_chart(of_all: Columns) -> Lines:
         series=series,
         across="action of the bot in the round",
     )
+
+
+def compare_takes(two: tuple[str, str], takes: Columns) -> Iterator[Section]:
+    """Yield when both bots take, and what a take brings, unless one of them has not taken."""
+    own = takes.where(is_known(takes["round"]) & is_known(takes["action"]))
+    counts = {row[:3]: row[3] for row in own.rows(["bot", "round", "action", "takes"])}
+    counts = {place: number for place, number in counts.items() if place[0] in two}
+    if {bot for bot, _, _ in counts} != {*two}:
+        return
+    rounds, actions = (sorted({place[n] for place in counts}) for n in (1, 2))
+    found = np.array(
+        [[[counts.get((bot, n, action), 0) for bot in two] for action in actions] for n in rounds]
+    )
+    text = Text([as_sentence("; ".join(_bring(label, takes) for label in two))])
+    charts = [_draw_shares(two, n, actions, of) for n, of in zip(rounds, found, strict=True)]
+    title = _name_gap(two, actions, found.sum(axis=0))
+    yield Section("takes", title, [*charts, text], "Takes")
+
+
+def _share(counts: Ints) -> Floats:
+    """Return the shares of each bot's takes at each action, in per cent."""
+    shares: Floats = 100 * (counts / np.maximum(1, counts.sum(axis=0)))
+    return shares
+
+
+def _draw_shares(two: tuple[str, str], number: int, actions: Sequence[int], counts: Ints) -> Lines:
+    """Return the chart of a round: at each action the shares of both bots."""
+    series = []
+    for side, label, shares in zip(SIDES, two, _share(counts).T, strict=True):
+        points = [(one, round(share, 1)) for one, share in zip(actions, shares, strict=True)]
+        said = [f"{label} at {place}: {share:.0f} %" for place, share in points]
+        series.append(Series(side, points, said))
+    return Lines(
+        name=f"round-{number}",
+        title=f"round {number}",
+        meaning="When both take, by the own action in the round: 1 is at once, the last one is "
+        "after all cards of the hand, as a share of the bot's takes in the round. This describes "
+        "the games, and is no part of the sums above.",
+        unit="takes out of 100",
+        signs=dict(zip(SIDES, two, strict=True)),
+        table="takes",
+        size="quarter",
+        series=series,
+        across="action in the round",
+        tall=120,
+    )
+
+
+def _name_gap(two: tuple[str, str], actions: Sequence[int], counts: Ints) -> str:
+    """Return at which action the two differ most in how often they take."""
+    shares = _share(counts)
+    place = int(np.abs(shares[:, 0] - shares[:, 1]).argmax())
+    new, old = (f"{share:.0f} %" for share in shares[place])
+    if new == old:
+        return "Both take at the same actions"
+    where = "its last action" if place == len(actions) - 1 else f"its action {actions[place]}"
+    return f"{two[0]} makes {new} of its takes at {where} of a round, {two[1]} {old}"
+
+
+def _bring(label: str, takes: Columns) -> str:
+    of_all = takes.where((takes["bot"] == label) & ~is_known(takes["round"]))
+    ((cards, gain),) = of_all.rows(["cards", "gain"])
+    return f"a take of {label} brings {cards:.1f} cards and {gain:+.1f} points"

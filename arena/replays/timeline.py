@@ -37,6 +37,10 @@ from engine.view import view
 
 _COPIES = "0123456789abcdefghijklmnopqrstuv"
 _DIGITS = 4  # of a chance: pages show tenths of a per cent
+_RULES = (
+    *("copies", "removed", "hand_size", "take_size", "rounds", "round_plies", "cities_needed"),
+    *("majority_values", "set_bonus"),
+)
 _ACTIONS = {char: action for action, char in enumerate(CHARS)}
 
 Thoughts: TypeAlias = Mapping[int, tuple[Thought, ...]]
@@ -350,18 +354,7 @@ def find_marks(before: Piles, after: Piles, seat: Seat, rules: Rules) -> list[di
 
 def describe_rules(rules: Rules) -> dict[str, Any]:
     """Return the numbers of the rules that pages need."""
-    return {
-        "copies": [*rules.copies],
-        "removed": rules.removed,
-        "hand_size": rules.hand_size,
-        "take_size": rules.take_size,
-        "rounds": rules.rounds,
-        "round_plies": rules.round_plies,
-        "cities_needed": rules.cities_needed,
-        "majority_values": [*rules.majority_values],
-        "set_bonus": rules.set_bonus,
-        "changes": rules.changes(),
-    }
+    return {name: getattr(rules, name) for name in _RULES} | {"changes": rules.changes()}
 
 
 def _round_chance(chance: float | None) -> float | None:

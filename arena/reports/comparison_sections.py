@@ -110,7 +110,10 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
     blocks: list[Block] = [
         _draw("by-round", "By round", meaning, _POINTS, rounds),
         _draw("by-source", "By source", meaning, _POINTS, sources),
-        _list_parts(parts),
+        replace(
+            frame_table(LEAD_PARTS, "All parts of the lead", parts.table(), folded=True),
+            name="lead-parts",
+        ),
     ]
     if most := find_most(by_source):
         blocks.insert(0, Text([f"By source, most of it comes from {most.part}."]))
@@ -164,11 +167,6 @@ def _draw(
     return Rows(
         name=name, title=title, meaning=meaning, unit=unit, size=size, rows=rows, is_signed=True
     )
-
-
-def _list_parts(parts: LeadParts) -> Table:
-    table = frame_table(LEAD_PARTS, "All parts of the lead", parts.table(), folded=True)
-    return replace(table, name="lead-parts")
 
 
 def _opponents(comparison: SprtResult) -> Iterator[Section]:

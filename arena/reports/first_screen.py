@@ -173,7 +173,8 @@ def lay_out(
     of_league: bool = False,
 ) -> Ladder:
     """Return the rows of some bots, from those of a table; `verdicts` are on neighbours."""
-    scale = Scale([end for row in rows for end in _ends(row)])
+    ends = (row[name] for row in rows for name in ("elo", "elo_low", "elo_high"))
+    scale = Scale([end for end in ends if end is not None])
     below = [*(row["bot"] for row in rows[1:]), None][: len(rows)]
     rungs = [
         _rung(row, scale, link or "", verdicts.get((row["bot"], other or "")))
@@ -183,10 +184,6 @@ def lay_out(
     seen = [kind for kind in ENDINGS if kind in shapes]
     ticks = [(scale.place(value), f"{value}") for value in scale.round_values()]
     return Ladder(rungs, ticks, scale.step, seen, left, of_league)
-
-
-def _ends(row: Mapping[str, Any]) -> Iterator[float]:
-    return (row[name] for name in ("elo", "elo_low", "elo_high") if row[name] is not None)
 
 
 def _rung(row: Mapping[str, Any], scale: Scale, link: str, verdict: str | None) -> Rung:
@@ -244,6 +241,7 @@ def _describe(row: Mapping[str, Any]) -> str:
     return f"of {games} {'; '.join(said)}"
 
 
+_NOTHING, _MINE = ("", ""), "./my_bot.py"
 _ROUND_PAIRS = 100  # in a command that plays more
 
 
@@ -254,16 +252,10 @@ def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
     """
     top = found.top
     if top is None:
-        return "", ""
-    is_apart = top.verdict.word == "apart"
-    labels = [top.bot] if is_apart else [top.bot, top.second]
-    named = name_bots([tournament.by_label[label] for label in labels])
-    if named is None or tournament.rules.changes():
-        return "", ""
-    specs, lane = named
-    if is_apart:
-        return "Challenge the first", arena_command("play", ["./my_bot.py", *specs], lane)
-    return "Settle first place", arena_command("compare", specs, lane)
+        return _NOTHING
+    if top.verdict.word == "apart":
+        return _suggest(tournament, "Challenge the first", "play", [top.bot], _MINE)
+    return _suggest(tournament, "Settle first place", "compare", [top.bot, top.second])
 
 
 def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
@@ -273,24 +265,29 @@ def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -
     more pairs are played.
     """
     if tournament.rules.changes():
-        return "", ""
+        return _NOTHING
     if not found.finished:
         return _GO_ON, result.command
-    if found.claim is None:
-        return "", ""
-    if found.claim not in ("better", "weaker"):
-        if not found.further_pairs or not result.command:
-            return "", ""
-        pairs = result.evidence.pairs + found.further_pairs
-        whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
-        more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
-        return _PLAY_ON, comparison_command(tournament, more)
-    stronger = result.new if found.claim == "better" else result.old
-    named = name_bots([tournament.by_label[stronger]])
-    if named is None:
-        return "", ""
+    if found.claim in ("better", "weaker"):
+        stronger = result.new if found.claim == "better" else result.old
+        return _suggest(tournament, "Challenge the stronger one", "compare", [stronger], _MINE)
+    if found.claim is None or not found.further_pairs or not result.command:
+        return _NOTHING
+    pairs = result.evidence.pairs + found.further_pairs
+    whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
+    more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
+    return _PLAY_ON, comparison_command(tournament, more)
+
+
+def _suggest(
+    tournament: Tournament, task: str, verb: str, labels: Sequence[str], *others: str
+) -> tuple[str, str]:
+    """Return a task and its command with some bots after the others, if words can name them."""
+    named = name_bots([tournament.by_label[label] for label in labels])
+    if named is None or tournament.rules.changes():
+        return _NOTHING
     specs, lane = named
-    return "Challenge the stronger one", arena_command("compare", ["./my_bot.py", *specs], lane)
+    return task, arena_command(verb, [*others, *specs], lane)
 
 
 _WIDE = 80  # columns of a terminal

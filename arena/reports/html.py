@@ -92,8 +92,11 @@ def write_rows(table: Table, names: Names) -> Markup:
     """
     if not table.rows:
         return Markup()
+    short: dict[Cell, str] = {}
+    if table.name not in _WHOLE:
+        short |= {label: name for label, name in names.short.items() if name != label}
     columns = [
-        _cells(column, values, _find_short(table, names), is_key=number == table.key)
+        _cells(column, values, short, is_key=number == table.key)
         for number, (column, values) in enumerate(
             zip(table.columns, zip(*table.rows, strict=True), strict=True)
         )
@@ -102,19 +105,9 @@ def write_rows(table: Table, names: Names) -> Markup:
     for number, link in enumerate(table.links):
         if link:
             tag, _, text = cells[number].partition(">")
-            cells[number] = f'{tag}><a href="{escape_html(_address(link))}">{text}</a>'
+            address = link if link.startswith("./") else f"#{link}"
+            cells[number] = f'{tag}><a href="{escape_html(address)}">{text}</a>'
     return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
-
-
-def _address(link: str) -> str:
-    return link if link.startswith("./") else f"#{link}"
-
-
-def _find_short(table: Table, names: Names) -> Mapping[Cell, str]:
-    """Return the short names of the labels that have another one in a table."""
-    if table.name in _WHOLE:
-        return {}
-    return {label: name for label, name in names.short.items() if name != label}
 
 
 def _cells(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from arena.errors import counted, name_some
-from arena.reports.blocks import Block, Cell, Report, Section, Table, Text
+from arena.reports.blocks import Block, Report, Section, Table, Text
 from arena.reports.first_screen import Opening, make_ladder
 from arena.reports.run_report import with_glossary
 from arena.reports.standings_section import pairings_section, standings_section
@@ -141,9 +141,14 @@ class RunFacts:
     finished: bool
 
 
-def runs_section(runs: Sequence[RunFacts]) -> Section:
+def _runs_section(runs: Sequence[RunFacts]) -> Section:
     """Return the section on the runs' settings."""
-    rows = [_run_row(run) for run in runs]
+    rows = []
+    for run in runs:
+        of = run.tournament
+        rules = ", ".join(f"{name}={value}" for name, value in of.rules.changes().items())
+        played = len(of.entries), run.played, str(of.seed), of.most_pairs
+        rows.append((run.title, of.name, *played, rules))
     blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows)]
     unfinished = [run.title for run in runs if not run.finished]
     if unfinished:
@@ -163,14 +168,6 @@ _RUN_COLUMNS = (
 )
 
 
-def _run_row(run: RunFacts) -> tuple[Cell, ...]:
-    tournament = run.tournament
-    rules = ", ".join(f"{name}={value}" for name, value in tournament.rules.changes().items())
-    bots = len(tournament.entries)
-    pairs = tournament.most_pairs
-    return run.title, tournament.name, bots, run.played, str(tournament.seed), pairs, rules
-
-
 def make_changes_report(
     runs: Sequence[RunFacts], lists: Sequence[GameList], rated: RatedLists
 ) -> Report:
@@ -187,7 +184,7 @@ def make_changes_report(
     table = Table("changes", "Bots that have changed", _COLUMNS, rows)
     sections = [
         Section("changes", "What changed", [table] * bool(rows)),
-        runs_section(runs),
+        _runs_section(runs),
         *made.sections[:-1],
     ]
     assert made.opening is not None

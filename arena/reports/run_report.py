@@ -127,19 +127,25 @@ class _Sections:
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
         tables, wins = self.files, self.files.won
-        picks = [*self._picks()]
-        games, ids = game_blocks.games_section(self.tournament, self.store, picks)
+        games, ids = game_blocks.games_section(self.tournament, self.store, self._picks())
         self.ids = ids
         if comparison := tables.comparison:
-            parts = self.files.lead_parts
-            yield from lead_sections(comparison, parts, wins.takes, self.judged.decisions)
+            judged = self.judged.decisions
+            yield from lead_sections(comparison, tables.lead_parts, wins.takes, judged)
             yield games
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
         else:
             yield from self._field_sections()
             yield games
         yield bots_section(tables.standings, wins.takes, self.timings, self.judged)
-        yield self._faults_section()
+        yield game_blocks.faults_section(
+            tables.counts.faults,
+            self.tournament.pairings,
+            self.faults,
+            replay_commands(self.tournament),
+            self.timings,
+            ids,
+        )
         stored = self.store.manifest  # also an earlier version's
         yield _run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
@@ -154,21 +160,10 @@ class _Sections:
         ]
         city = ""
         if len(labels) > 2:
-            city = describe_city(
-                share_of_city(self.tournament.pairings, labels, self.files.counts), labels
-            )
+            share = share_of_city(self.tournament.pairings, labels, tables.counts)
+            city = describe_city(share, labels)
         yield win_section.wins_section(blocks, tables.standings, tables.win_types, city)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
-
-    def _faults_section(self) -> Section:
-        return game_blocks.faults_section(
-            self.files.counts.faults,
-            self.tournament.pairings,
-            self.faults,
-            replay_commands(self.tournament),
-            self.timings,
-            self.ids,
-        )
 
     def summary(self, details: str = "") -> Iterator[str]:
         """Yield the paragraphs of the summary without its sentence, which the `details` follow."""

@@ -17,15 +17,8 @@ from arena.store.columns import Columns, is_known, map_cells, place_in
 from arena.store.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 
 SOURCE_NAMES: Final = {
-    "majority_5": "majority of 5s",
-    "majority_6": "majority of 6s",
-    "majority_7": "majority of 7s",
-    "majority_8": "majority of 8s",
-    "sets": "sets",
-    "alliances": "alliances",
-    "betrayals": "betrayals",
-    "total": "total",
-    "cities": "cities",
+    **{f"majority_{kind}": f"majority of {kind}s" for kind in "5678"},
+    **{name: name for name in ("sets", "alliances", "betrayals", "total", "cities")},
 }
 
 CARD_NAMES: Mapping[str, str] = {

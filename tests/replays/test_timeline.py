@@ -160,4 +160,4 @@ def test_the_page_gets_the_numbers_of_the_rules() -> None:
     shown = make_timeline(record, players=PLAYERS)["rules"]
     assert shown["changes"] == {"take_size": 4, "cities_needed": 2}
     assert (shown["take_size"], shown["round_plies"]) == (4, 12)
-    assert make_timeline(GAMES[0], players=PLAYERS)["rules"]["copies"] == [*STANDARD.copies]
+    assert make_timeline(GAMES[0], players=PLAYERS)["rules"]["copies"] == STANDARD.copies

@@ -84,15 +84,15 @@ def teach(
     ask: Ask,
     executor: Executor,
     *,
-    home: Path | None = None,
     seed: int = 0,
+    home: Path | None = None,
     progress: bool = True,
 ) -> Lesson | None:
     """Return the kind of mistake that costs a bot most, and what its cure is worth.
 
-    The bot plays the deals of these games again, in its own lane; files of bots of a league are
-    relative to its folder, `home`. Returns None if no kind costs it
-    more than its opponents, by both ways to add it up, and raises Interrupted at Ctrl-C.
+    The bot plays the deals of these games again, in its own lane; files are relative to `home`.
+    Returns None if no kind costs it more than its opponents, by both ways to add it up, and raises
+    Interrupted at Ctrl-C.
     """
     found = [*find_mistakes(bot, games)]
     worst = find_costliest(found, len(games))
@@ -113,7 +113,7 @@ def teach(
     examples = [*_tell(games, again, worst)][:_EXAMPLES]
     lesson = Lesson(bot, worst, loss, theirs, examples)
     try:
-        return _cure(lesson, tournament, games, executor, home, progress=progress)
+        return _cure(lesson, tournament, games, executor, home=home, progress=progress)
     except InputError as error:
         return lesson._replace(why=str(error))
 
@@ -168,8 +168,8 @@ def _cure(
     tournament: Tournament,
     games: Sequence[Seen],
     executor: Executor,
-    home: Path | None,
     *,
+    home: Path | None,
     progress: bool,
 ) -> Lesson:
     """Return a lesson with what its cure gained; raises InputError for a bot without a cure."""
@@ -178,9 +178,9 @@ def _cure(
     from arena.differences.paired import PairedGame, make_differences
 
     bot, played = lesson.bot, {one.fixture: one.game for one in games}
-    met = {label for fixture in played for label in fixture.labels} - {bot}
+    met = {label for fixture in played for label in fixture.labels}
     entries = [resolve_same(one, home) if one.label in met else one for one in tournament.entries]
-    entries = [_wrap(one, lesson.mistake, home) if one.label == bot else one for one in entries]
+    entries = [_wrap(one, lesson.mistake) if one.label == bot else one for one in entries]
     rows = []
     cured = replace(tournament, entries=entries)
     for fixture, new in _play(cured, played, executor, progress=progress):
@@ -201,9 +201,8 @@ def _cure(
     )
 
 
-def _wrap(entry: Entry, mistake: str, home: Path | None) -> Entry:
+def _wrap(own: Entry, mistake: str) -> Entry:
     """Return a bot of a run with a cure, in its own lane; raises InputError if it has none."""
-    own = resolve_same(entry, home)
     if own.command:
         raise InputError("it is a program, and only a Python bot can be wrapped")
     errors = tuple(error / PARTS for error in ROLLOUTS)

@@ -22,7 +22,7 @@ from arena.executors.log import run_log
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems, probe
 from arena.replays.finished_game import Game
-from arena.store.folder import MANIFEST
+from arena.store.folder import LEAGUE, MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
 from arena.store.reader import find_changed
 from arena.store.store import Store
@@ -57,12 +57,16 @@ def plan_again(
     return Plan(pairs, strikes, seats)
 
 
+def home_of(folder: Path | None) -> Path | None:
+    """Return the folder to which files of a run's bots are relative, None for the current one."""
+    return folder if folder and (folder / LEAGUE).is_file() else None
+
+
 def resolve_same(entry: Entry, home: Path | None = None) -> Entry:
     """Return the playable bot for an entry of a manifest, which has no source.
 
-    With a `home`, which is the folder of a league, files of bots are relative to it. Raises
-    InputError if the bot no longer exists, or its source has changed, and for one that lives
-    elsewhere.
+    Files are relative to `home`. Raises InputError if the bot no longer exists, or its source has
+    changed, and for one that lives elsewhere.
     """
     if entry.lane == "remote":
         raise InputError("it lives elsewhere, so what it plays cannot be repeated")

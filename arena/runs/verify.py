@@ -19,13 +19,13 @@ from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
-from arena.runs.rerun import plan_again, resolve_same
+from arena.runs.rerun import home_of, plan_again, resolve_same
 from arena.runs.stored_run import follow
 from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
-from arena.store.folder import LEAGUE, LOG, MANIFEST, RunFolder, Writer, locate
+from arena.store.folder import LOG, MANIFEST, RunFolder, Writer, locate
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
 from arena.store.store import Store, forfeit_by_rule
@@ -139,7 +139,7 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     if not (path / NAME).is_file():
         why = why_no_run(path) if path.exists() else f"no run: there is no {NAME}"
         raise InputError(f"{path}: {why}")
-    has_files = not (path / LEAGUE).is_file()
+    has_files = home_of(path) is None
     if has_files and not (path / MANIFEST).is_file():
         raise InputError(f"{path}: {_UNFINISHED}")
     if has_files:
@@ -156,8 +156,7 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             yield f"games: {2 * sum(lengths.values()):,} replayed"
             if has_files:
                 yield f"files: {check_files(tournament, store, path)} compared"
-            home = None if has_files else path
-            yield from _check_bots(tournament, store, lengths, sample, executor, home)
+            yield from _check_bots(tournament, store, lengths, sample, executor, home_of(path))
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None
         finally:
@@ -263,7 +262,7 @@ def _check_bots(
         try:
             same[entry.label] = resolve_same(entry, home)
         except InputError as error:
-            yield f"{entry.label}: not replayed: {error}"
+            yield f"{entry.label}: not played again: {error}"
     replayable = replace(tournament, entries=[same.get(e.label, e) for e in tournament.entries])
     pairs = [
         spread(lengths.get(number, 0), sample) if {*pairing} <= {*same} else []

@@ -224,11 +224,11 @@ def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     out = finished(tmp_path / "out", [resolve("uniform"), resolve("greedy"), inproc(raises)])
     write(tmp_path, "raises", "    pass")
     *_, changed, again = verify(out, 4, HERE)
-    assert changed == "raises: not replayed: its source has changed"
+    assert changed == "raises: not played again: its source has changed"
     assert again == "bots: 4 games played again"
     raises.unlink()
     message = list(verify(out, 20, HERE))[2]
-    assert message.startswith("raises: not replayed: ")
+    assert message.startswith("raises: not played again: ")
     assert "No such file" in message
 
 

@@ -16,9 +16,10 @@ from arena.replays.finished_game import Game
 from arena.replays.timeline import describe_decision
 from arena.runs import judge_games
 from arena.runs.lessons import Seen, teach
+from arena.runs.rerun import home_of
 from arena.store.csv_files import replace_table
 from arena.store.database import NAME
-from arena.store.folder import ANALYSIS, LEAGUE, STORE, check_names, make_place
+from arena.store.folder import ANALYSIS, STORE, check_names, make_place
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
@@ -102,8 +103,8 @@ def _analyse(
             every = zip(games, judged, modelled, strict=True)
             seen = [Seen(*game, rows, one.models) for game, rows, one in every]
             at = pupil, tournament, seen, ask, executor
-            home = path.parent if path and (path.parent / LEAGUE).is_file() else None
-            lesson = teach(*at, home=home, seed=asked.seed, progress=progress)
+            home = home_of(path and path.parent)
+            lesson = teach(*at, seed=asked.seed, home=home, progress=progress)
     second = make_decisions(played, again, keys.LEAST_WORLDS)
     rows = [(game, one) for game, of_game in zip(recorded, again, strict=True) for one in of_game]
     second["mistake"] = [describe_decision(game.deal, game.actions, one) for game, one in rows]

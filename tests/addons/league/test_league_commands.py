@@ -80,7 +80,9 @@ def test_every_verb_of_a_run_takes_a_league(
         assert done.stderr == "error: club: a league, whose games are kept; choose a new folder\n"
     said = club("verify", "club", "--sample", "1").stdout
     assert "games: 600 replayed" in said
-    assert "not replayed" not in said
+    assert "not played again" not in said
+    lesson = json.loads(club("analyse", "club", "mine", "--games", "4", "--json").stdout)["lesson"]
+    assert (lesson["why"], lesson["games"]) == ("", 4)
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_a_served_bot_plays_the_same_games(tmp_path: Path) -> None:
     assert (there["lane"], there["bot"]) == ("remote", url)
     assert there["program"] == f"greedy {sha256[:12]}"
     assert verified.returncode == 0
-    assert "greedy: not replayed: it lives elsewhere" in verified.stdout
+    assert "greedy: not played again: it lives elsewhere" in verified.stdout
 
 
 @pytest.mark.slow

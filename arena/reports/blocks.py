@@ -161,6 +161,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[float], str]]] = {
     "points": lambda share: signed(100 * share, "+.1f"),
     "change": lambda value: signed(value, "+.1f"),
     "chance": write_chance,
+    "p": lambda p: "<0.001" if p < 0.001 else f"{p:.3f}",
     "elo": "{:.0f}".format,
     "number": "{:,.2f}".format,
     "seconds": _write_seconds,
@@ -173,6 +174,8 @@ def write_cell(value: Cell, kind: Kind) -> str:
 
     >>> [write_cell(0.5134, "share"), write_cell(12.34, "change"), write_cell(0.00123, "seconds")]
     ['51.3 %', '+12.3', '1.23 ms']
+    >>> [write_cell(value, "p") for value in (0.37612, 0.00004)]
+    ['0.376', '<0.001']
     """
     if value is None:
         return ""

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from arena.store.columns import Columns, TableName
 
 Kind: TypeAlias = Literal[
-    "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "seconds"
+    "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "p", "seconds"
 ]
 """The formats of columns; all but the first two are sorted as numbers.
 
 A share is 0 to 1 and is written in per cent; points are a difference of shares in percentage
-points; a change has its sign; a chance is a probability, which is never written as 0 or 1.
+points; a change has its sign; a chance is a probability, which is never written as 0 or 1; p is a
+p-value, which is never written as 0.
 """
 
 
@@ -194,7 +195,7 @@ HEAD_TO_HEAD: Final = list_columns("""
     residual | More than Elo says | points | The score less what the ratings say: a share in the \
         file, and percentage points in a report.
     residual_z | | number | The residual in standard errors, those of the luck of the pairs.
-    residual_q | p-value, corrected | chance | The p-value of what is beyond the Elo, corrected \
+    residual_q | p-value, corrected | p | The p-value of what is beyond the Elo, corrected \
         for the number of pairings (Benjamini and Hochberg 1995): below 0.05 the Elo does \
         not explain this pairing.
     """)

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const NUMBERS = new Set(["count", "number", "elo", "change", "share", "points", "chance", "seconds"]);
+  const NUMBERS = new Set(["count", "number", "elo", "change", "share", "points", "chance", "p", "seconds"]);
 
   // As arena.store.csv_files does: no spreadsheet makes a formula of a text after an apostrophe.
   function quote(value, isNumber) {

@@ -171,6 +171,8 @@ def _of_path(target: str, needs: Sequence[str]) -> Entry:
     path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
     name = os.path.basename(os.path.abspath(path))
     label = name if path.is_dir() else ""
+    if target.endswith("/") and path.is_file():
+        raise InputError("a file, not a folder: leave out the / at its end")
     files = read_bot(path)
     if MANIFEST in files:
         return _of_program(files, target, label)

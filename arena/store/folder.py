@@ -60,7 +60,7 @@ _RESULTS = (
 LEAGUE = "league.sqlite"
 """The file that marks the folder of a league, which holds runs."""
 _FRESH = "--fresh starts over"
-_EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
+EITHER: Final = f"{_FRESH}, and --out FOLDER writes elsewhere"
 _NEW_LEAGUE = "a league goes on as it began; another one needs a new folder"
 
 Writer: TypeAlias = Callable[[TextIO], object]
@@ -209,7 +209,7 @@ class RunFolder:
         except InputError as error:
             raise InputError(f"{self.store}: {error}; {_FRESH}") from None
         if differs:
-            advice = _EITHER if "meetings" not in manifest else _NEW_LEAGUE
+            advice = EITHER if "meetings" not in manifest else _NEW_LEAGUE
             raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {advice}")
 
     def _check_league(self, manifest: dict[str, Any]) -> None:

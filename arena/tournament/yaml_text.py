@@ -40,7 +40,8 @@ def parse(content: bytes) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise InputError(f"{place}{error.problem or error.context}") from None
+        reason = (error.problem or error.context or "").removeprefix("but ")
+        raise InputError(f"{place}{reason}") from None
     except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"not YAML: {reason}, in {show_start(content)}") from None

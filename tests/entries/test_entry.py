@@ -179,6 +179,7 @@ PLAIN = "only numbers, texts"
         ("gredy", {}, "did you mean greedy?"),
         ("nobody", {}, "there are apprentice, champion"),
         ("./none.py", {}, "No such file"),
+        ("./mine.py/", {}, "a file, not a folder: leave out the / at its end"),
         ("no.such.module", {}, "no module 'no.such.module'"),
         ("bots..greedy", {}, "no module 'bots..greedy'"),
         ("__init__", {}, "no bot"),

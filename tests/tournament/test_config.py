@@ -92,6 +92,7 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         (OK + "rules: {removed: 4}\n", "= 46 cards, but the copies add up to 45"),
         (OK + "pairs: 2\n", "line 3, column 1: key 'pairs' is given twice"),
         ("bots: [a, b\npairs: 1\n", "line 2, column 6"),
+        ("pairs: 1\n---\nseed: 2\n", "line 2, column 1: found another document"),
         ("bots: &x [*x]\npairs: 1\n", "line 1, column 11: an alias; write what it stands for"),
         (OK + "<<: {seed: 1}\n<<: {seed: 2}\n", "line 4, column 1: key '<<' is given twice"),
         ("bots: !!python/name:os.system\npairs: 1\n", "line 1, column 7"),

@@ -19,7 +19,7 @@ from arena.addons.studies import settings as space
 from arena.addons.studies.settings import Parameter, Ranges, Setting, describe, read_parameters
 from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
-from arena.errors import ArenaError, InputError, counted, shorten
+from arena.errors import ArenaError, ChangedBots, InputError, counted, shorten
 from arena.executors.local import open_executor
 from arena.library import request
 from arena.library.request import Bot, Location
@@ -28,7 +28,7 @@ from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run
 from arena.store.csv_files import replace_table
-from arena.store.folder import RunFolder
+from arena.store.folder import EITHER, RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
 from arena.store.table_columns import list_columns
@@ -266,6 +266,9 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:
             candidates.sort(key=lambda one: (bool(one.fault), -one.games, -one.score))
             best = tuning.comparison(candidates[0].setting)
             proof = run(best, executor, RunFolder(proven), how.shown)
+    except ChangedBots:
+        what = "a search of other settings, or of a bot that has changed"
+        raise InputError(f"{path}: {what}; {EITHER}") from None
     except Interrupted:
         kept = count_kept(path) + count_kept(proven)
         most = 2 * (tuning.budget + 2 * tuning.proof)

@@ -20,7 +20,7 @@ from arena.addons.studies.tuning import (
     search_parameters,
 )
 from arena.entries.resolve import resolve
-from arena.errors import ArenaError, ChangedBots, InputError
+from arena.errors import ArenaError, InputError
 from arena.executors.local import Executor, LocalExecutor
 from arena.runs.run import Interrupted
 from arena.store.reader import read_run
@@ -222,7 +222,7 @@ def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_something_else_stays_as_it_is(out: Path) -> None:
-    """A line each, and nothing is written."""
+    """A line each, which names options that the command has; nothing is written."""
     before = content(out)
     what = tuning()
     for other in (
@@ -230,8 +230,11 @@ def test_a_folder_of_something_else_stays_as_it_is(out: Path) -> None:
         tuning(WEAK, ("patience=0..40",)),
         tuning("greedy(patience=4)"),
     ):
-        with pytest.raises((InputError, ChangedBots)):
+        with pytest.raises(InputError) as caught:
             play(out, other)
+        assert str(caught.value).endswith(
+            "; --fresh starts over, and --out FOLDER writes elsewhere"
+        )
     assert content(out) == before
 
 

@@ -78,7 +78,7 @@
     const button = make("button", "copy", "Copy the record");
     button.type = "button";
     button.addEventListener("click", () => copy(area, said));
-    const details = fold("Record", make("p", "note", "One line for arena show, arena analyse and arena view."), area);
+    const details = fold("Record", make("p", "note", "One line for arena view - and arena replay -."), area);
     return [make("div", "copying", "", button, said), details];
   }
 

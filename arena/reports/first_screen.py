@@ -153,7 +153,7 @@ class Opening:
         yield TextLine("")
         if self.lead:
             yield from _format_lead(self.lead)
-        if self.ladder:
+        if self.ladder and self.ladder.rungs:
             yield from _format_ladder(self.ladder)
 
 

@@ -148,8 +148,10 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     with folder.locked():
         store = Store(folder.store)
         try:
+            if store.manifest is None:
+                raise InputError(f"{path}: no run has begun there")
             with naming(store.path):
-                tournament = read_tournament(store.manifest or "{}")
+                tournament = read_tournament(store.manifest)
             if has_files and _is_being_extended(path, tournament, store):
                 raise InputError(f"{path}: {_UNFINISHED}")
             lengths = _check_games(tournament, store)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.addons.league.inbox import NOT_YET, find_waiting, take_all, why_waiting
-from arena.addons.league.league import League
+from arena.addons.league.league import League, RoundResult
 from arena.addons.league.league_games import find_entry, make_tournament
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_site import write_site
@@ -80,7 +80,7 @@ def host(
         try:
             taken += take_all(league, tell_answer, checks=checks, whole=rounds is not None)
             if not (rests and league.number and league.is_precise()):
-                result = league.play_round(executor, QUIET)
+                result = _play(league, executor, tell_new)
         except Exhausted as error:
             tell_new(f"{_NO_ROUND}: {error}")
         if result:
@@ -100,6 +100,13 @@ def host(
         for one in find_waiting(league.folder)
     ]
     return Hosted(answers["accepted"], answers["refused"], played, games, waiting)
+
+
+def _play(league: League, executor: Executor, tell: Callable[[str], object]) -> RoundResult | None:
+    result = league.play_round(executor, QUIET)
+    if not result:
+        tell(f"{_NO_ROUND}: nobody has an opponent")
+    return result
 
 
 def _once(tell: Callable[[str], object]) -> Callable[[str], None]:

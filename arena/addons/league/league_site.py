@@ -117,7 +117,7 @@ def make_opening(league: League, found: Sequence[Standing]) -> Opening:
     shown = placed[:MOST_RUNGS]
     waiting = [one.bot for one in found if one.state == ACTIVE and one.elo is None]
     extent = f"{_name(league)} \u00b7 {counted(len(rated), 'bot')} \u00b7 round {league.number:,}"
-    more = [f"In the next rounds plays {name_some(waiting)}."] if waiting else []
+    more = [f"Not rated yet: {name_some(waiting)}."] if waiting else []
     if new := [
         one.bot if one.version == 1 else f"{one.bot} {one.version}" for one in found if one.new
     ]:

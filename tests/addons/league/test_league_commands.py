@@ -62,6 +62,23 @@ def test_a_league_from_its_beginning(club: Arena) -> None:
     assert len(history) == 2
 
 
+def test_before_the_first_round_there_is_neither_a_table_nor_a_run(club: Arena) -> None:
+    """Each command says so in a line."""
+    shown = club("league", "show", "club").stdout
+    assert "small letters" not in shown
+    assert "Not rated yet: greedy, majority and uniform." in shown
+    done = club("verify", "club")
+    assert (done.returncode, done.stderr) == (2, "error: club: no run has begun there\n")
+
+
+def test_a_league_of_one_bot_says_why_it_plays_no_round(arena: Arena) -> None:
+    """Its status is 1."""
+    assert arena("league", "new", "one", "--panel", "greedy").returncode == 0
+    done = arena("league", "host", "one", "--once", "--workers", "1")
+    assert done.returncode == 1
+    assert "no round was played: nobody has an opponent" in done.stdout
+
+
 @pytest.mark.slow
 def test_every_verb_of_a_run_takes_a_league(
     club: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -79,7 +79,7 @@ def _show_ending(state: State, players: Sequence[str]) -> Iterator[str]:
     elif winner is None:
         yield f"a draw, {score[0]} : {score[1]}"
     else:
-        yield f"{players[winner]} wins by {win_type}, {score[0]} : {score[1]}"
+        yield _say_win(players[winner], win_type, score if winner == 0 else score[::-1])
     for seat, part in enumerate(breakdown(state.piles, state.rules)):
         yield (
             f"  seat {seat}  majorities {add_majorities(part)}, sets {part.sets}, "
@@ -88,6 +88,11 @@ def _show_ending(state: State, players: Sequence[str]) -> Iterator[str]:
 
 
 _WAYS = {"city": "by City", "points": "on points", "tiebreak": "on the tie-break"}
+
+
+def _say_win(winner: str, win_type: str, score: Sequence[int]) -> str:
+    way = _WAYS.get(win_type, f"by {win_type}")
+    return f"{winner} wins {way}, {score[0]} : {score[1]}"
 
 
 @dataclass(frozen=True)
@@ -152,9 +157,9 @@ class Game:
         if self.fault is None:
             if self.winner is None:
                 return "a draw, {} : {}".format(*self.points)
-            own, other = self.points if self.winner == self.seats[0] else self.points[::-1]
-            way = _WAYS.get(self.win_type, f"by {self.win_type}")
-            return f"{self.winner} wins {way}, {own} : {other}"
+            is_first = self.winner == self.seats[0]
+            score = self.points if is_first else self.points[::-1]
+            return _say_win(self.winner, self.win_type, score)
         if self.fault.kind == BY_RULE:
             return f"{self.guilty} forfeits: {self.fault.message}"
         kind = f"{self.fault.kind} at ply {self.plies}"
@@ -176,7 +181,7 @@ class Game:
         `names` is the naming of the cards. Raises EngineError for a record that cannot be replayed.
         """
         yield from format_game(self.record, names, self.seats)
-        yield from self.evidence() if self.fault else [self.ending]
+        yield from self.evidence()
 
     def to_json(self, **more: Any) -> str:
         """Return the record as one JSON line, with the seats, result, fault and thoughts."""

@@ -75,8 +75,10 @@ def test_a_whole_game_fits_80_columns(naming: str) -> None:
         assert max(map(len, shown)) <= 80
         plies = [line for line in shown if line.startswith("ply ")]
         assert len(plies) == len(game.record.actions)
-        ending = f"seat {game.winner} wins by {game.win_type}, {game.points[0]} : {game.points[1]}"
-        assert shown[-3] == ending or game.winner is None
+        if game.winner is not None:
+            way = {"city": "by City", "points": "on points", "tiebreak": "on the tie-break"}
+            score = "{} : {}".format(*game.points[:: -1 if game.winner else 1])
+            assert shown[-3] == f"seat {game.winner} wins {way[game.win_type]}, {score}"
 
 
 @pytest.mark.slow

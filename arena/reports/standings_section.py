@@ -123,6 +123,8 @@ def standings_section(
     apart = neighbours["verdict"].tolist().count("apart")
     are = "is" if apart == 1 else "are"
     title = f"{apart or 'None'} of {counted(len(neighbours), 'neighbour')} {are} told apart"
+    if len(neighbours) == 1:
+        title = f"The two are {'' if apart else 'not '}told apart"
     return Section("standings", title if len(neighbours) else _SHORT, blocks, _SHORT)
 
 

@@ -401,6 +401,7 @@ def test_a_report_of_half_a_pair_or_without_a_take_says_so() -> None:
     one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
     made, _ = report_of(two, one)
     assert made.summary[0] == "b and a are not told apart."
+    assert "The two are not told apart" in {section.title for section in made.sections}
     assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
     made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))

@@ -200,46 +200,17 @@ BAD_TEXTS = """() => [...document.querySelectorAll('.chart, .hero, .games li')].
 
 
 def find_faults(page: Any, part: str | None = None) -> list[str]:
-    """Return what axe finds that is serious or critical, or a landmark's second name, a line each.
-
-    It sees the first of a table's rows with the same elements, classes, styles and names of
-    attributes: its time grows with all that is shown.
-    """
+    """Return, a line each, what axe finds that is serious, or a landmark's second name."""
     from axe_playwright_python.sync_playwright import Axe
 
-    page.evaluate(REMOVE_REPEATED_ROWS)
     asked = {"resultTypes": ["violations"], "preload": False}
     found = Axe().run(page, part, asked).response["violations"]
-    page.evaluate(RETURN_REPEATED_ROWS)
     return [
         f"{fault['id']}: {node['html'][:200]}"
         for fault in found
         if fault["impact"] in ("serious", "critical") or fault["id"] == "landmark-unique"
         for node in fault["nodes"]
     ]
-
-
-REMOVE_REPEATED_ROWS = """() => {
-  window.removed = [];
-  for (const body of document.querySelectorAll("tbody")) {
-    const seen = new Set();
-    for (const row of [...body.rows]) {
-      if (row.hidden) continue;
-      const kind = [row, ...row.querySelectorAll("*")].map(part => [
-        part.tagName, part.className, part.getAttribute("style"), part.getAttributeNames(),
-        part.textContent.trim() === "",
-      ]).join();
-      if (seen.has(kind)) {
-        window.removed.push([row, body, row.nextSibling]);
-        row.remove();
-      }
-      seen.add(kind);
-    }
-  }
-}"""
-RETURN_REPEATED_ROWS = """() => {
-  for (const [row, body, next] of window.removed.reverse()) body.insertBefore(row, next);
-}"""
 
 
 def overflowing(page: Any) -> int:

@@ -288,11 +288,10 @@ def _table_lines(table: Table) -> Iterator[str]:
     if not table.rows:
         return
     columns = [*_columns(table)]
+    heads = [table.columns[own[0]] for own in columns]
     yield from (f"**{to_text(table.caption)}**", "")
-    yield _row(to_text(table.columns[own[0]].title) for own in columns)
-    yield _row(
-        "---" if table.columns[own[0]].kind in ("text", "code") else "---:" for own in columns
-    )
+    yield _row(to_text(head.title) for head in heads)
+    yield _row("---" if head.kind in ("text", "code") else "---:" for head in heads)
     most = len(table.rows) if table.name == "glossary" else MOST_WRITTEN
     for number, row in enumerate(table.rows[:most]):
         cells = [_cell(table.columns, row, own) for own in columns]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -155,14 +156,10 @@ def make_replays(
             fixture = tournament.fixture(*place)
             games[place] = fixture, Game.of(tournament, fixture, result)
     known = chances_by_game(tournament, {place: game for place, (_, game) in games.items()})
-    for place, why in reasons.items():
-        if place in games:
-            try:
-                fixture, game = games[place]
-                seat = 1 - place.seat if side == fixture.pairing.opponent else place.seat
-                yield _make(place, fixture, game, " ".join(why), known.get(place), seat)
-            except EngineError:  # a damaged record cannot be shown
-                continue
+    for place, (fixture, game) in games.items():
+        seat = 1 - place.seat if side == fixture.pairing.opponent else place.seat
+        with suppress(EngineError):  # a damaged record cannot be shown
+            yield _make(place, fixture, game, " ".join(reasons[place]), known.get(place), seat)
 
 
 def _make(

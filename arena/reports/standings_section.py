@@ -30,7 +30,6 @@ from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_m
 
 _TIMES = ("cpu_mean", "cpu_p99")
 _AFTER_ELO = 5  # the columns before: rank, bot, Elo and its ends
-_LEADS = ("bot", "opponent", "lead", "lead_low", "lead_high", "likely", "verdict")
 _SIGNS: Final = {
     "apart": "apart, which is sure",
     "leans": "leans, likely at 0.9 or more",
@@ -164,7 +163,7 @@ def _lead_chart(neighbours: Columns) -> Rows:
     known = neighbours.where(slice(MOST_BOTS - 1)).where(
         is_known(neighbours["lead"][: MOST_BOTS - 1])
     )
-    rows = [_lead_row(*row) for row in known.rows(_LEADS)]
+    rows = [_lead_row(row) for row in known.dicts()]
     verdicts = known["verdict"].tolist()
     return Rows(
         name="leads",
@@ -183,16 +182,11 @@ def _lead_chart(neighbours: Columns) -> Rows:
     )
 
 
-def _lead_row(
-    bot: str,
-    other: str,
-    lead: float,
-    low: float | None,
-    high: float | None,
-    likely: float | None,
-    word: str,
-) -> Row:
-    chance = write_cell(likely, "chance")
+def _lead_row(row: dict[str, Any]) -> Row:
+    bot, other, lead, low, high = (
+        row[name] for name in ("bot", "opponent", "lead", "lead_low", "lead_high")
+    )
+    chance, word = write_cell(row["likely"], "chance"), row["verdict"]
     said = f"{lead:+.0f} Elo ahead of {other}, 95 %: {write_ends(low, high)}; {chance}, {word}"
     return Row(bot, [Mark(lead, low, high, word)], said, value=chance, strong=word == "apart")
 

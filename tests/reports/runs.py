@@ -12,7 +12,7 @@ from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
-from arena.reports.blocks import Report
+from arena.reports.blocks import Report, Table
 from arena.reports.run_report import make_report, report_writers
 from arena.runs.run import run
 from arena.store.store import Store
@@ -122,6 +122,11 @@ def make_store(
 def report_of(tournament: Tournament, store: Store) -> tuple[Report, RunTables]:
     files = RunTables(tournament, store)
     return make_report(tournament, store, files), files
+
+
+def table_of(report: Report, name: str) -> Table:
+    (found,) = (table for table in report.tables() if table.name == name)
+    return found
 
 
 def page_of(tournament: Tournament, store: Store) -> str:

@@ -17,7 +17,7 @@ from arena.differences.claims import read_path
 from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.replays.html_page import static
-from arena.reports.blocks import Report, Table, to_markdown, to_paragraph
+from arena.reports.blocks import Report, to_markdown, to_paragraph
 from arena.reports.drawing import Rows
 from arena.reports.html import renew_index, to_html
 from arena.reports.ratings_report import RunFacts, make_changes_report
@@ -29,7 +29,7 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from tests.conftest import Arena
-from tests.reports.runs import BASE, RunGames, played, tournament
+from tests.reports.runs import BASE, RunGames, played, table_of, tournament
 
 HOSTILE = "<b>&amp;'\"\u202e #?%"
 
@@ -204,11 +204,6 @@ def with_hostile(*bots: str) -> Tournament:
     return replace(what, entries=[*what.entries, *hostile])
 
 
-def table_of(report: Report, name: str) -> Table:
-    (found,) = (table for table in report.tables() if table.name == name)
-    return found
-
-
 @pytest.fixture(scope="module")
 def runs() -> Iterator[list[RunGames]]:
     """Three runs: a base, one with a bot that has changed and hostile names, one apart."""
@@ -320,8 +315,7 @@ def test_the_bars_of_the_parts_are_the_rows_of_the_file(
             assert bar.whole == (row["part"] == "all")
             assert mark.start == (end if split == "ending" and not bar.whole else 0.0)
             end = mark.value
-    table = next(one for one in report.tables() if one.name == "lead-parts")
-    assert [row[:2] for row in table.rows] == [*rows]
+    assert [row[:2] for row in table_of(report, "lead-parts").rows] == [*rows]
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,16 @@ def test_an_opponent_of_a_person_has_a_process_of_its_own(monkeypatch: pytest.Mo
     ):
         with pytest.raises(InputError, match=f"^{why}"):
             rerun.find_opponent(person, "greedy", lane)
+
+
+def test_a_league_has_its_bots_beside_it_wherever_one_stands(tmp_path: Path) -> None:
+    (tmp_path / "bots").mkdir()
+    write(tmp_path / "bots", "mine", "raise ValueError('boom')")
+    entry = resolve(str(tmp_path / "bots" / "mine.py"))
+    stored = replace(entry, target="./bots/mine.py")
+    assert rerun.resolve_same(stored, tmp_path).sha256 == entry.sha256
+    with pytest.raises(InputError, match=r"bots/mine\.py"):
+        rerun.resolve_same(stored)
 
 
 MINE = "from bots.greedy import bot\n"

@@ -341,6 +341,9 @@ DAMAGES = {
     "UPDATE games SET pairing = 'x' WHERE pair = 1": "a value of a wrong type at 'x/1/0'",
     "UPDATE games SET seat = 2 WHERE pair = 1 AND seat = 0": "a value of a wrong type at '0/1/2'",
     "INSERT INTO evidence VALUES (0, 0, 0, x'ff', '', '', 0)": "a value of a wrong type at '0/0/0'",
+    "INSERT INTO evidence VALUES (0, 0, 1, 'x', NULL, '', 0)": "a value of a wrong type at '0/0/1'",
+    "INSERT INTO left_out SELECT 'b', 'a', pair, seat, winner, win_type, points, opponent_points, "
+    "plies, fault, actions, NULL, NULL, NULL, 0 FROM games": "a value of a wrong type at 'b/a/0/0'",
     "INSERT INTO blocks VALUES (0, 'x', 0)": "a value of a wrong type at '0/x'",
     "UPDATE games SET points = 21 WHERE pair = 1": "games: pairs 0 to 63 of pairing 0 are not what",
     "UPDATE bots SET identity = '{}'": "bots: the row of 'a' is not what was written",

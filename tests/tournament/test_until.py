@@ -27,7 +27,7 @@ from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Halving, Sprt, Until
-from arena.tournament.swiss_rounds import SwissRounds, choose_bye, match
+from arena.tournament.swiss_rounds import SwissRounds, choose_bye, match, round_of_all
 from arena.tournament.tournament import Anchor, Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
@@ -452,6 +452,17 @@ def test_nobody_meets_again_while_that_can_be_avoided(bots: int, seeds: int) -> 
             laps = -(-wanted // opponents)
             assert max(map(sum, counts.values())) <= laps, (wanted, seed)
             assert all(0 <= wanted - played[label] <= laps * (bots % 2) for label in cup.labels)
+
+
+@pytest.mark.parametrize(("bots", "wanted"), [(10, 8), (10, 7), (9, 8), (9, 7)])
+def test_rounds_for_all_opponents_but_one_are_those_of_a_round_robin(
+    bots: int, wanted: int
+) -> None:
+    cup = make_swiss(bots, 1, wanted)
+    rounds = SwissRounds(cup)
+    met = {frozenset(cup.pairings[leg.pairing]) for leg in rounds.next(0, {}, ())}
+    of_all = {frozenset(rounds.labels[bot] for bot in two) for two in round_of_all(rounds.drawn, 0)}
+    assert (met == of_all) == (wanted == 8)
 
 
 def test_bots_that_are_out_get_no_more_games_and_one_that_is_left_ends_the_run() -> None:

@@ -299,6 +299,11 @@ def test_a_round_that_the_machine_refuses_is_one_line(
         f"no round was played: {EAGAIN}"
     ]
     assert (hosted.accepted, hosted.waiting) == (3, [])
+    index = three.folder / "site" / "index.html"
+    index.unlink()  # as a kill may have left it
+    with three.playing():
+        host(three, LocalExecutor(1), told.append, rounds=1)
+    assert index.is_file()
 
 
 def test_a_worker_that_the_machine_refused_a_process_ends_the_run() -> None:

@@ -10,6 +10,8 @@ import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,8 @@ from arena.entries.resolve import resolve
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Forfeit, forfeit_from, settle
 from arena.lanes.host import Host
+from arena.lanes.messages import Answer
+from arena.lanes.process import TOO_MANY, BotProcess
 from arena.lanes.scratch import scratch_folder
 
 
@@ -167,3 +171,18 @@ def test_a_bot_that_leaves_no_room_has_its_fault(monkeypatch: pytest.MonkeyPatch
     told = [Host(Output()).report(one, "exception") for one in (MemoryError(), OSError(24))]
     assert [one["kind"] for one in told] == ["memory", "exception"]
     assert [one["error"] for one in told] == ["MemoryError", "OSError"]
+
+
+def test_what_a_program_says_of_itself_ends_it_unless_it_can_go_on() -> None:
+    """It may not say everything; what its processes were told is said of those here only."""
+    process: Any = BotProcess.__new__(BotProcess)
+    ended: list[Forfeit] = []
+    process.launch, process._process = SimpleNamespace(hosted=True), None
+    process._kill_for = lambda forfeit: ended.append(forfeit) or forfeit
+    for kind in ("illegal", "exception", "memory", "timeout", "crash"):
+        process._refusal(Answer(id=1, error="no", kind=kind))
+    assert [forfeit.fault.kind for forfeit in ended] == ["memory", "timeout"]
+    told = Answer(id=1, error="can't start new thread", kind="exception")
+    assert process._refusal(told).fault.message == "can't start new thread"
+    process._process = 1
+    assert process._refusal(told).fault.message == f"can't start new thread: {TOO_MANY}"

@@ -8,7 +8,7 @@ test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 TESTED := swiss,test,docs,table,remote,dask,mpi,rl,openspiel
 
-PYTEST := $(BIN)/pytest -p tests.forkrun --forks
+PYTEST := $(BIN)/python -m pytest -p tests.forkrun --forks
 
 define RUFF
 $(BIN)/ruff check .

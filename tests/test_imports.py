@@ -251,6 +251,12 @@ def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
     assert users == OPTIONAL[library]
 
 
+def test_one_module_opens_sqlite() -> None:
+    """So that each file is opened in one way, and errors name it."""
+    users = [path.name for path in ARENA if "sqlite3.connect(" in path.read_text()]
+    assert users == ["database.py"]
+
+
 @pytest.mark.slow
 def test_the_house_stays_within_its_budget() -> None:
     """Of the whole: a room may grow where another one shrinks."""

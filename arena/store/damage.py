@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable
-from functools import cache
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -154,7 +153,9 @@ CREATE TABLE IF NOT EXISTS judged (
 It needs no checksum: what is damaged or missing is judged again.
 """
 
-_OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+"""The query for the tables of a database."""
+
 _MOST_NUMBER = 1 << 31  # exceeds any points or plies; pairs and pairings are smaller
 _IS_RESULT = f"""
     pair BETWEEN 0 AND {_MOST_NUMBER} AND seat IN (0, 1) AND (winner IS NULL OR winner IN (0, 1))
@@ -173,13 +174,13 @@ _IS_RIGHT: Final = {
 """What holds of each row of a table, beside the declared types."""
 
 
-def find_damage(database: sqlite3.Connection) -> str | None:
+def find_damage(database: sqlite3.Connection, ours: Collection[Sequence[Any]]) -> str | None:
     """Describe the damage of a store, None if all its rows are as they were written.
 
-    Only our own tables are read: a view or a trigger could run for ever. Raises
-    sqlite3.DatabaseError for a file that SQLite cannot read.
+    `ours` are the answers to OBJECTS of a sound store. Only our own tables are read: a view or a
+    trigger could run for ever. Raises sqlite3.DatabaseError for a file that SQLite cannot read.
     """
-    if database.execute(_OBJECTS).fetchall() not in (_objects(SCHEMA), _objects(SCHEMA + JUDGED)):
+    if database.execute(OBJECTS).fetchall() not in ours:
         return "not the tables of a run"
     (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if damage != "ok":
@@ -197,16 +198,6 @@ def _find_odd(database: sqlite3.Connection) -> str | None:
         if row := database.execute(query).fetchone():
             return f"a value of a wrong type at {'/'.join(map(str, row))!r}"
     return None
-
-
-@cache
-def _objects(schema: str) -> list[tuple[str, ...]]:
-    """Return a schema as SQLite reports it."""
-    database = sqlite3.connect(":memory:")
-    database.executescript(schema)
-    rows: list[tuple[str, ...]] = database.execute(_OBJECTS).fetchall()
-    database.close()
-    return rows
 
 
 _SLOTS = """

@@ -9,11 +9,12 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from arena.errors import ArenaError, InputError
-from arena.store.damage import JUDGED, SCHEMA, enable, find_damage
+from arena.store.damage import JUDGED, OBJECTS, SCHEMA, enable, find_damage
 from arena.store.manifest import MOST_BYTES
 from arena.tournament.versions import check_format, maker_of
 
@@ -217,6 +218,16 @@ FRESH: Final = "; a run with --fresh starts over"
 """Advice for a store that cannot be used."""
 
 
+@cache
+def _list_objects() -> list[list[Any]]:
+    """Return the tables of a store as SQLite reports them, without judged decisions and with."""
+    with closing(connect("")) as database:
+        database.executescript(SCHEMA)
+        without = database.execute(OBJECTS).fetchall()
+        database.execute(JUDGED)
+        return [without, database.execute(OBJECTS).fetchall()]
+
+
 class Database(SqliteFile):
     """The database of one run; without a path it is a temporary file, deleted on close.
 
@@ -247,7 +258,7 @@ class Database(SqliteFile):
             enable(self.connection)
             self.connection.execute("PRAGMA synchronous = NORMAL")
             self.check()
-            if not checked and (damage := find_damage(self.connection)):
+            if not checked and (damage := find_damage(self.connection, _list_objects())):
                 raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
 
     def find_maker(self) -> str:

@@ -1,7 +1,7 @@
 """Read what somebody wrote without running it: a source of our own, an expression, a zip.
 
 A stranger's source is never parsed by the arena: parsing 1 MB can take a gigabyte, or minutes. A
-stranger's zip is unpacked by a small program with limits (`source_reader.py`).
+stranger's zip is unpacked by a small program with limits (`unzip_program.py`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import warnings
 from tempfile import TemporaryFile
 from typing import Final
 
-from arena.entries import source_reader
-from arena.entries.archive import MOST_DATA
-from arena.entries.source_reader import FULL
+from arena.entries import unzip_program
+from arena.entries.loader import MOST_DATA
+from arena.entries.unzip_program import FULL
 from arena.errors import ArenaError, InputError, blaming_machine
 
 SECONDS: Final = 5
@@ -92,7 +92,7 @@ def _unpack(content: bytes, seconds: int) -> tuple[bytes, int]:
 
     from arena.processes import Child
 
-    command = [sys.executable, "-I", "-S", "-B", source_reader.__file__, str(seconds)]
+    command = [sys.executable, "-I", "-S", "-B", unzip_program.__file__, str(seconds)]
     with TemporaryFile() as given, blaming_machine("no process can be started"):
         given.write(content)
         given.seek(0)

@@ -1,6 +1,6 @@
 """Read a folder that somebody has sent as a zip file: every name and size in it is hostile.
 
-`arena.entries.source_reader` runs this in a process with limits, so it uses the standard library
+`arena.entries.unzip_program` runs this in a process with limits, so it uses the standard library
 only. Nothing is written here.
 """
 
@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Final
 
-from arena.entries.archive import MOST_DATA, MOST_FILES
+from arena.entries.loader import MOST_DATA, MOST_FILES
 
 _ENTRY: Final = b"PK\x01\x02"  # begins each entry of the list of files
 _MOST_ENTRIES: Final = 4 * MOST_FILES  # of the list, with folders and what is left out

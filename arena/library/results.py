@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.addons import hook
 from arena.errors import InputError, naming
-from arena.library import request
-from arena.library.request import find_venue, folder_path
+from arena.library import keywords
+from arena.library.keywords import find_venue, folder_path
 from arena.replays.finished_game import Game
-from arena.runs.stored_run import Extent, RunProgress, follow, measure_extent
+from arena.runs.next_round import Extent, RunProgress, follow, measure_extent
+from arena.store.column_titles import FAULTS, GAMES, TIMINGS, UNRESOLVED
 from arena.store.csv_files import Timings, fault_rows, make_timings, parse_timings
 from arena.store.folder import LOG
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.store.table_columns import FAULTS, GAMES, TIMINGS, UNRESOLVED
-from arena.tables.summary import format_standings
+from arena.tables.standings_text import format_standings
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -212,7 +212,7 @@ class Results:
     def _list_unresolved(self) -> pd.DataFrame:
         return UNRESOLVED.frame(self._progress.find_open(self._strikes.out) or [])
 
-    @request.takes(VenueKeys)
+    @keywords.takes(VenueKeys)
     def analyse(
         self,
         by: str = keys.JUDGE,

@@ -9,30 +9,30 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
+from arena.differences.sentences import Look, name_value, read_path
 from arena.errors import counted, name_some
 from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
-from arena.reports.drawing import Lines, Mark, Row, Rows, Series
-from arena.reports.games import find_place, replay_id
+from arena.reports.charts import Lines, Mark, Row, Rows, Series
+from arena.reports.games_section import find_place, replay_id
 from arena.reports.win_section import SOURCE_NAMES, compare_takes
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence, signed, write_ends
-from arena.store import table_columns
+from arena.store import column_titles
+from arena.store.column_titles import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
 from arena.store.columns import Columns
-from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
 from arena.tables.losses import DECISIONS, find_worst
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.differences.common_deals import PairedGames
     from arena.differences.comparison import SprtResult
-    from arena.differences.paired import PairedGames
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
-_CLASSES = {name: kind for kind, name in table_columns.WIN_TYPES.items()}
+_CLASSES = {name: kind for kind, name in column_titles.WIN_TYPES.items()}
 _SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
 _PALE = " A line is a 95 % interval by deals, and a paler bar may be nothing."
@@ -319,7 +319,7 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
     frame["sure"] = [_JUDGED[sure] for sure in significant]
     frame.loc[frame["difference"].isna(), "sure"] = None
     columns = [replace(one, name=_ENDS.get(one.name, one.name)) for one in DIFFERENCES.shown]
-    columns.append(table_columns.SIGNIFICANCE)
+    columns.append(column_titles.SIGNIFICANCE)
     rows: list[Sequence[Cell]] = [*Columns.of(frame).rows(column.name for column in columns)]
     caption = "Differences in total and by part"
     yield cut_table("differences", caption, columns, rows, DIFFERENCES.file)

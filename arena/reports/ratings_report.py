@@ -15,9 +15,9 @@ from arena.reports.standings_section import pairings_section, standings_section
 from arena.reports.win_section import wins_section
 from arena.statistics.intervals import Estimate
 from arena.statistics.number_texts import as_sentence, say_two, write_lead
+from arena.store.column_titles import VERDICTS, Column
 from arena.store.columns import is_known
 from arena.store.listed_games import GameList
-from arena.store.table_columns import VERDICTS, Column
 from arena.tables.findings import describe_seat
 from arena.tables.rated_lists import RatedLists, find_labels
 from arena.tournament.tournament import Tournament

@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from arena.reports.blocks import ALL, Block, Section, Table, Text, frame_table, with_all
-from arena.reports.drawing import SIDES, Lines, Mark, Row, Rows, Series
+from arena.reports.charts import SIDES, Lines, Mark, Row, Rows, Series
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints
 from arena.statistics.number_texts import as_sentence, write_ends
+from arena.store.column_titles import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 from arena.store.columns import Columns, is_known, map_cells, place_in
-from arena.store.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 
 SOURCE_NAMES: Final = {
     **{f"majority_{kind}": f"majority of {kind}s" for kind in "5678"},

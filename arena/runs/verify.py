@@ -18,9 +18,9 @@ from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
 from arena.reports.run_report import report_writers
+from arena.runs.next_round import follow
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import home_of, plan_again, resolve_same
-from arena.runs.stored_run import follow
 from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings

@@ -31,8 +31,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from arena.statistics.bradley_terry import Flags, Numbers
 from arena.statistics.distributions import ELO, Floats, normal_below, normal_points
-from arena.statistics.model import Flags, Numbers
 
 _SWEEPS = 30  # at most
 _STILL = 1e-5  # the sweeps end when no log evidence moves more

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 from arena.entries.file import read_file, replacing
 from arena.errors import InputError
 from arena.statistics.counts import BY_RULE
+from arena.store.column_titles import GAMES, TIMINGS
 from arena.store.folder import part_of
 from arena.store.store import Store
-from arena.store.table_columns import GAMES, TIMINGS
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Distribution, Timing

@@ -19,7 +19,7 @@ from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
-from arena.lanes.probe import find_problems
+from arena.lanes.load_check import find_problems
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

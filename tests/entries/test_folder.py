@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries import file as folders
-from arena.entries.archive import make_archive, read_archive
+from arena.entries.loader import make_archive, read_archive
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from engine.play import setup

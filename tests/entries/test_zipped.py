@@ -21,8 +21,8 @@ from types import ModuleType
 
 import pytest
 
-from arena.entries import source_reader, syntax
-from arena.entries.archive import MOST_DATA, MOST_FILES, _load
+from arena.entries import syntax, unzip_program
+from arena.entries.loader import MOST_DATA, MOST_FILES, _load
 from arena.entries.syntax import open_zip, parse_source
 from arena.errors import ArenaError, InputError
 from tests.kit import run_python
@@ -219,7 +219,7 @@ def test_a_reader_that_is_broken_is_not_the_bots_fault(
 ) -> None:
     """Neither what it says nor that it is killed counts against a source; nothing is left."""
     (tmp_path / "reader.py").write_text(BROKEN[how])
-    monkeypatch.setattr(source_reader, "__file__", str(tmp_path / "reader.py"))
+    monkeypatch.setattr(unzip_program, "__file__", str(tmp_path / "reader.py"))
     monkeypatch.setattr(syntax, "_PATIENCE", 0.1 if how == "hangs" else 100)
     with pytest.raises(ArenaError, match="the process that reads zips") as caught:
         open_zip(how.encode())

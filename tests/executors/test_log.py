@@ -14,7 +14,7 @@ import pytest
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.executors import log
-from arena.executors.answers import Frames, read_answer, write_answer
+from arena.executors.crew_messages import Frames, read_answer, write_answer
 from arena.tournament.timing import SPENT
 from tests.waiting import until
 

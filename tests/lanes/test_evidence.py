@@ -21,7 +21,7 @@ from arena.lanes.faults import Forfeit, forfeit_from, settle
 from arena.lanes.host import Host
 from arena.lanes.messages import Answer
 from arena.lanes.process import TOO_MANY, BotProcess
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 
 
 def test_addresses_and_numbers_of_a_process_are_replaced() -> None:

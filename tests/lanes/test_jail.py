@@ -19,12 +19,12 @@ from arena.entries.needs import check_needs
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes import jail_support
-from arena.lanes.confine import DISK, GO, INODES, SOCKETS
+from arena.lanes.jail_limits import DISK, GO, INODES, SOCKETS
 from arena.lanes.jail_support import find_bubblewrap, find_pid_namespaces
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Allowed, Limits
+from arena.lanes.load_check import probe
 from arena.lanes.messages import Answer
-from arena.lanes.probe import probe
 from arena.lanes.process import bot_process
 from arena.processes import find_below
 from engine import STANDARD

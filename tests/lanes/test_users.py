@@ -18,7 +18,7 @@ from arena.lanes.jail_support import User, find_pid_namespaces, free_user
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.process import bot_process
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from bench.studies.telling import bits
 from engine import STANDARD
 from tests import asking

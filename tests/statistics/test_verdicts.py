@@ -9,9 +9,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from arena.statistics.bradley_terry import gap_errors
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, expit, normal_below, quantile
-from arena.statistics.model import gap_errors
 from arena.statistics.posterior import make_priors
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores, sign_chance

@@ -13,16 +13,8 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from arena.reports.pictures import (
-    Scale,
-    draw_span,
-    picture,
-    sign,
-    write_lines,
-    write_ticks,
-    write_title,
-)
-from arena.tables.summary import Names
+from arena.reports.axis import Scale, add_title, draw_span, picture, sign, write_lines, write_ticks
+from arena.tables.standings_text import Names
 
 SIDES: Final = ("new", "old")
 """The classes of the two bots of a comparison, or of a game."""
@@ -301,7 +293,7 @@ def _draw_lines(chart: Lines) -> Iterator[str]:
 
 
 def _level(y: float, kind: str, said: str = "") -> str:
-    title = write_title(said)
+    title = add_title(said)
     return f'<line class="{kind}" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%">{title}</line>'
 
 

@@ -14,7 +14,7 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
-from arena.executors.answers import (
+from arena.executors.crew_messages import (
     MOST,
     Answer,
     Asking,

@@ -14,7 +14,7 @@ from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
 from engine import Rules
 
 

@@ -15,7 +15,7 @@ from arena.replays.finished_game import Game
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
-from arena.tables.run_games import CITY_WIN, Batch, Row, every, interval, make_table, read_batches
+from arena.tables.game_arrays import CITY_WIN, Batch, Row, every, interval, make_table, read_batches
 from arena.tournament.tournament import Tournament
 from engine import CITY, KINDS, STANDARD, TAKE, Rules
 from engine.cards import CHARS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries.catalogue import ELO
-from arena.entries.draft import write_draft
+from arena.entries.new_bot import write_draft
 from arena.errors import InputError
 from tests import ROOT
 from tests.conftest import Arena

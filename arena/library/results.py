@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from arena.differences.run_files import RunTables
     from arena.library.rating import RunReport
     from arena.reports.blocks import Report
-    from arena.store.columns import Frames, TableName
+    from arena.store.columns import Columns, Frames, TableName
     from arena.tables.findings import SeatAdvantage
     from arena.tables.losses import Analysis
 
@@ -187,7 +187,7 @@ class Results:
 
     @cached_property
     def _extent(self) -> Extent:
-        return measure_extent(self._tournament, self._store, self._progress)
+        return measure_extent(self._tournament, self._store)
 
     @cached_property
     def _made(self) -> RunTables:
@@ -202,12 +202,14 @@ class Results:
         forfeits = self._store.all_forfeits(self._tournament.pairings)
         return _drop_empty(FAULTS.frame([*fault_rows(forfeits, replay_commands(self._tournament))]))
 
-    def _list_timings(self) -> pd.DataFrame:
-        from arena.store.columns import Columns
-
+    @cached_property
+    def _times(self) -> Columns:
         if isinstance(self._timings, bytes):
-            return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
-        return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))
+            return parse_timings(self._timings)
+        return make_timings(self._timings or {}, self._tournament.labels)
+
+    def _list_timings(self) -> pd.DataFrame:
+        return TIMINGS.frame(self._times)
 
     def _list_unresolved(self) -> pd.DataFrame:
         return UNRESOLVED.frame(self._progress.find_open(self._strikes.out) or [])
@@ -273,10 +275,9 @@ class Results:
         """Return the report of the run, as far as it has been played."""
         from arena.executors.log import read_spending
         from arena.reports.run_report import make_report
-        from arena.store.columns import Columns
         from arena.tables.losses import read_judged
 
-        times = None if self.timings.empty else Columns.of(self.timings)
+        times = self._times if len(self._times) else None
         ending = read_spending(self._folder / LOG) if self._folder else ""
         run = self._tournament, self._store, self._made, times, read_judged(self._folder)
         return make_report(*run, state=self._extent.describe(), ending=ending)
@@ -296,7 +297,7 @@ class Results:
         """
         from arena.runs.stored_run import save
 
-        save(self._tournament, self._store, folder_path(folder, "folder"), self.timings)
+        save(self._tournament, self._store, folder_path(folder, "folder"), self._times)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the games themselves, so that a copy does not need the run's folder."""

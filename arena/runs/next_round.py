@@ -136,13 +136,12 @@ class Extent(NamedTuple):
         return f"not finished: {count_of(self.played, self.total, at_most=self.at_most)}"
 
 
-def measure_extent(
-    tournament: Tournament, store: Store, progress: RunProgress | None = None
-) -> Extent:
-    """Return how much of a run is in a store; `progress` is the result of `follow`, if known."""
-    if progress is None:
-        progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
+def measure_extent(tournament: Tournament, store: Store) -> Extent:
+    """Return how much of a run is in a store; only a run of several rounds must be followed."""
+    played = store.count_games()
+    if not (tournament.stop or tournament.rounds):
+        return Extent(played, tournament.games, played == tournament.games)
+    progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
     may_stop = bool(tournament.stop) and not progress.ended
-    is_known = not tournament.rounds and (may_stop or not tournament.stop)
-    total = tournament.games if is_known else 2 * progress.scheduled
-    return Extent(store.count_games(), total, progress.ended, at_most=may_stop)
+    total = tournament.games if may_stop and not tournament.rounds else 2 * progress.scheduled
+    return Extent(played, total, progress.ended, at_most=may_stop)

@@ -27,10 +27,9 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.differences.run_files import RunTables
     from arena.reports.first_screen import Opening
+    from arena.store.columns import Columns
 
 
 _UNSTORED = 1.0  # seconds of play, of all workers together, that a crash may lose
@@ -81,7 +80,7 @@ def read_opening(path: Path) -> tuple[Opening, str]:
         return make_opening(tournament, store, files, state), tournament.labels[0]
 
 
-def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame) -> None:
+def save(tournament: Tournament, store: Store, path: Path, timings: Columns) -> None:
     """Write the folder of a run with these games; for an unfinished run, only its games.
 
     `timings` is empty if they are unknown. Raises InputError for a folder that holds anything but
@@ -97,7 +96,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
             copy_store(store, folder.store)
         strikes = Strikes(tournament.pairings, 0, tournament.max_faults)
         if follow(tournament, store, strikes).ended:
-            writer = None if timings.empty else csv_writer(timings)
+            writer = csv_writer(timings) if len(timings) else None
             with closing(Store(folder.store)) as kept:
                 write_files(folder, tournament, kept, RunTables(tournament, kept), writer)
 

@@ -302,7 +302,7 @@ def _moments(cavity: Floats, towards: Floats, prior: FieldPrior) -> tuple[Floats
     return total, mean, np.maximum(square - mean**2, 1e-10)
 
 
-_NORMAL, _HEAVY, _GROUPS = 0.45, 0.45, 0.1
+_NORMAL, _HEAVY, _GROUPS = 0.485, 0.485, 0.03
 """The prior probability of each shape."""
 
 _SCALES: Final = 3 * 2 ** (np.arange(15) / 2) / ELO

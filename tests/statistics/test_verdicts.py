@@ -287,7 +287,7 @@ def test_no_prior_is_dropped_too_soon(met: Met) -> None:
     told = judge(4, met)
     check_chances(told)
     assert told.likely == pytest.approx(told.posterior.likely, abs=CLOSE)
-    assert met is not QUICKSTART or told.likely[1, 0] == pytest.approx(0.82, abs=CLOSE)
+    assert met is not QUICKSTART or told.likely[1, 0] == pytest.approx(0.836, abs=CLOSE)
 
 
 JOINED = {  # a list of four bots, and another one of the last of them with three more

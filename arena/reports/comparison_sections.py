@@ -222,9 +222,9 @@ _PATH = list_columns("""
         pairs than that under H0 does.
     """)
 _HINTS = (
-    "Each interval holds for itself, and one in twenty misses; what is significant is so when all "
-    "of them are looked at together. Only the first was tested: the others are hints of where to "
-    "look."
+    "The differences by opponent, seat and ending are in All tables. Each interval holds for "
+    "itself, and one in twenty misses; what is significant is so when all of them are looked at "
+    "together. Only the first was tested: the others are hints of where to look."
 )
 
 
@@ -254,7 +254,7 @@ def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     yield from _path(comparison, path)
     yield _counts(comparison)
     if comparison.command:
-        yield Code("The command that plays it again", comparison.command, folded=False)
+        yield Code("The command that plays it again", comparison.command)
 
 
 def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
@@ -278,6 +278,7 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
         across="pairs",
         bounds=[(high, f"{high:.2f}: H1"), (low, f"{low:.2f}: H0")],
         is_signed=True,
+        tall=140,
     )
     yield Table("ratio-path", "The test at each look", _PATH.columns, rows, folded=True)
 
@@ -300,7 +301,7 @@ def _counts(comparison: SprtResult) -> Table:
         (name_value(value), count, count / total)
         for value, count in zip(evidence.values, evidence.counts, strict=True)
     ]
-    return Table("counts", caption, columns, rows)
+    return Table("counts", caption, columns, rows, folded=True)
 
 
 def _differences(paired: PairedGames) -> Iterator[Block]:
@@ -322,7 +323,8 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
     columns.append(column_titles.SIGNIFICANCE)
     rows: list[Sequence[Cell]] = [*Columns.of(frame).rows(column.name for column in columns)]
     caption = "Differences in total and by part"
-    yield cut_table("differences", caption, columns, rows, DIFFERENCES.file)
+    made = cut_table("differences", caption, columns, rows, DIFFERENCES.file)
+    yield replace(made, folded=True)
 
 
 def _list_decided(
@@ -335,10 +337,11 @@ def _list_decided(
     text = (
         f"In {counted(len(table), 'game')} the two versions made the same moves up to a ply, then "
         "another one, and the result was another one. That ply need not be the one that turned the "
-        "game. Games with a link have their replay on this page."
+        "game. They are in All tables; a game with a link has its replay on this page."
     )
     yield Text([text])
     made = frame_table(DECIDED, "Decided games", table)
     places = table[["opponent", "pair", "seat"]].head(len(made.rows)).itertuples(index=False)
     ids = [replay_id(find_place(tournament, tournament.labels[0], *place)) for place in places]
-    yield replace(made, links=[name if name in replays else None for name in ids])
+    links = [name if name in replays else None for name in ids]
+    yield replace(made, links=links, folded=True)

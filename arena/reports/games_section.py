@@ -49,7 +49,7 @@ MOST = 3
 
 MANY = 100
 
-MOST_DECIDED = 2
+MOST_DECIDED = 1
 """How many deals are shown in which the change of a bot decided a game; each has two games."""
 
 _MOST_SHOWN = 24

@@ -194,10 +194,12 @@ def make_comparison(
     seen = sentences.count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
     mean = evidence.estimate()
-    paired = None
-    if tournament.paired:
-        paired = make_paired_games(tournament, store, mean, out)
-    likely = {row[:2]: row[2] for row in verdicts.rows(["bot", "opponent", "likely"])}
+    paired = make_paired_games(tournament, store, mean, out) if tournament.paired else None
+    ends = Estimate(mean.value - 1, mean.low - 1, mean.high - 1, mean.error)
+    likely = math.nan
+    for bot, opponent, chance in verdicts.rows(["bot", "opponent", "likely"]):
+        if {bot, opponent} == {new, old} and chance is not None:
+            likely = chance if bot == new else 1 - chance
     return SprtResult(
         new,
         old,
@@ -210,21 +212,9 @@ def make_comparison(
         out,
         comparison_command(tournament, stop),
         paired,
-        _read_likely(likely, new, old),
-        mean.scaled(0.5) if tournament.paired else _less(mean, 1),
+        likely,
+        mean.scaled(0.5) if paired else ends,
     )
-
-
-def _less(mean: Estimate, value: float) -> Estimate:
-    return Estimate(mean.value - value, mean.low - value, mean.high - value, mean.error)
-
-
-def _read_likely(likely: Mapping[tuple[str, str], float | None], new: str, old: str) -> float:
-    """Return how likely a bot is stronger than another one; nan if that is not known."""
-    found, turned = likely.get((new, old)), likely.get((old, new))
-    if found is None:
-        return math.nan if turned is None else 1 - turned
-    return found
 
 
 def judge_compared(verdicts: Columns, found: SprtResult) -> Columns:

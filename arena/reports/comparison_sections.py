@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
-from arena.differences.sentences import Look, name_value, read_path
+from arena.differences.sentences import Look, read_path
 from arena.errors import counted, name_some
-from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
+from arena.reports.blocks import Block, Cell, Code, Section, Text, cut_table, frame_table
 from arena.reports.charts import Lines, Mark, Row, Rows, Series
 from arena.reports.games_section import find_place, replay_id
 from arena.reports.win_section import SOURCE_NAMES, compare_takes
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence, signed, write_ends
 from arena.store import column_titles
-from arena.store.column_titles import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
+from arena.store.column_titles import DECIDED, DIFFERENCES, LEAD_PARTS
 from arena.store.columns import Columns
 from arena.tables.losses import DECISIONS, find_worst
 
@@ -215,12 +215,6 @@ def _mistakes(comparison: SprtResult, decisions: pd.DataFrame | None) -> Iterato
     yield Section("decisions", "The costliest decisions", [Text([meaning]), table])
 
 
-_PATH = list_columns("""
-    -
-    pairs | Pairs | count | Pairs that had been played when the test was looked at.
-    ratio | Log-likelihood ratio | number | How much better the Elo difference under H1 fits the \
-        pairs than that under H0 does.
-    """)
 _HINTS = (
     "The differences by opponent, seat and ending are in All tables. Each interval holds for "
     "itself, and one in twenty misses; what is significant is so when all of them are looked at "
@@ -249,10 +243,9 @@ def comparison_sections(
 
 
 def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
-    _, lead, *_ = comparison.lines()
-    yield Text([f"{lead}."])
+    _, lead, pairs, seen, *_ = comparison.lines()
+    yield Text([f"{lead}.", f"{pairs} {seen.strip()}."])
     yield from _path(comparison, path)
-    yield _counts(comparison)
     if comparison.command:
         yield Code("The command that plays it again", comparison.command)
 
@@ -272,7 +265,6 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
         f"{counted(last.pairs, 'pair')}. At the upper line, {high:.2f}, it decides for an Elo "
         f"difference of {stop.elo1:g}, at the lower one, {low:.2f}, for one of {stop.elo0:g}.",
         unit=f"log-likelihood ratio; the test ends at {low:.2f} and at {high:.2f}",
-        table="ratio-path",
         size="full",
         series=[Series("ink", rows, [f"{ratio:.2f} after {pairs:,}" for pairs, ratio in rows])],
         across="pairs",
@@ -280,28 +272,6 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
         is_signed=True,
         tall=140,
     )
-    yield Table("ratio-path", "The test at each look", _PATH.columns, rows, folded=True)
-
-
-def _counts(comparison: SprtResult) -> Table:
-    """Return the observations of the test by value."""
-    evidence, what = comparison.evidence, "score"
-    caption = f"Pairs by the score of {comparison.new}"
-    if comparison.paired:
-        what = "difference"
-        caption = f"Pairs by how much {comparison.new} had more than {comparison.old}"
-    columns = list_columns(f"""
-        -
-        value | {what.capitalize()} in a pair | text | The {what} in a pair, which has two games.
-        pairs | Pairs | count | Pairs that came to this.
-        share | Share | share | Of all pairs that count.
-        """).columns
-    total = max(1, evidence.pairs)
-    rows = [
-        (name_value(value), count, count / total)
-        for value, count in zip(evidence.values, evidence.counts, strict=True)
-    ]
-    return Table("counts", caption, columns, rows, folded=True)
 
 
 def _differences(paired: PairedGames) -> Iterator[Block]:

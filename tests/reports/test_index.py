@@ -287,9 +287,11 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert text.paragraphs[0].startswith(f"Elo difference {comparison.elo.value:+.1f}, 95 % ")
     assert report.opening.sentence == comparison.statement
     assert report.opening.lead.verdict == comparison.word
-    assert [row[1] for row in table_of(report, "counts").rows] == [*comparison.evidence.counts]
-    rows = table_of(report, "ratio-path").rows
-    assert [row[0] for row in rows] == [*comparison.evidence.looks]
+    seen = re.findall(r": (\d+)(?=[,.])", text.paragraphs[1])
+    assert [*map(int, seen)] == [*comparison.evidence.counts]
+    (drawn,) = next(one.series for one in report.charts() if one.name == "ratio-path")
+    looks = [(look.pairs, pytest.approx(look.ratio, abs=1e-4)) for look in path]
+    assert [*drawn.points] == looks
     names = [section.name for section in report.sections]
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 

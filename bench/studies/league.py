@@ -139,7 +139,7 @@ def _choose(
     return [(opponent, BLOCK) for opponent in blocks]
 
 
-def lines(runs: int = 400) -> Iterator[str]:
+def lines(runs: int = 200) -> Iterator[str]:
     """Yield the table of the section, each row as soon as it has been simulated."""
     yield "Half the width of a newcomer's interval, in Elo points, and how often it covers."
     yield ""

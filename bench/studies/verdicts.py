@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -111,13 +111,11 @@ def lines(
         "| truth | order | leads | ratings | rank | told, % | strongest | named | likely | first |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|"
-    names, whole = [*names], Counter[str]()
+    names = [*names]
     one = partial(_simulate, runs)
     with ProcessPoolExecutor(workers or count_cores()) as pool:
         for name, found in zip(names, pool.map(one, names), strict=True):
-            whole.update(found)
             yield row(name, found)
-    yield f"| all | | | | | | | | {_said(whole, 'likely')} | {_said(whole, 'first')} |"
 
 
 def _simulate(runs: int, name: str) -> dict[str, float]:

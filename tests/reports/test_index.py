@@ -282,16 +282,16 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     path = read_path(what, comparison.stop, store, comparison.evidence.pairs)
     assert [look.pairs for look in path] == [*comparison.evidence.looks]
     assert path[-1].ratio == pytest.approx(comparison.evidence.ratio)
-    verdict = next(section for section in report.sections if section.name == "verdict")
-    text = verdict.blocks[0]
+    text, *_ = next(section for section in report.sections if section.name == "verdict").blocks
     assert text.paragraphs[0].startswith(f"Elo difference {comparison.elo.value:+.1f}, 95 % ")
     assert report.opening.sentence == comparison.statement
     assert report.opening.lead.verdict == comparison.word
     seen = re.findall(r": (\d+)(?=[,.])", text.paragraphs[1])
     assert [*map(int, seen)] == [*comparison.evidence.counts]
-    (drawn,) = next(one.series for one in report.charts() if one.name == "ratio-path")
+    charts = {one.name: one for one in report.charts()}
     looks = [(look.pairs, pytest.approx(look.ratio, abs=1e-4)) for look in path]
-    assert [*drawn.points] == looks
+    assert [*charts["ratio-path"].series[0].points] == looks
+    assert [one.title for one in charts["takes"].panels] == [f"round {n}" for n in (1, 2, 3, 4)]
     names = [section.name for section in report.sections]
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 

@@ -214,11 +214,8 @@ def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
 def test_an_opponent_that_does_not_load_or_fails_is_named(tmp_path: Path) -> None:
     """In one line, when it is made or in a game; the learner gets no reward for a bot's mistake."""
     for name, text in {
-        "broken": "1 / 0\n",
-        "empty": "",
-        "leaves": "raise SystemExit(3)\n",
-        "wants": "def bot(setup, depth): ...\n",
-        "forgets": "def bot(setup): ...\n",
+        **{"broken": "1 / 0\n", "empty": "", "leaves": "raise SystemExit(3)\n"},
+        **{"wants": "def bot(setup, depth): ...\n", "forgets": "def bot(setup): ...\n"},
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
     expected: dict[Any, str] = {

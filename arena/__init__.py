@@ -48,7 +48,7 @@ else:
 
             return version_here()
         if name not in __all__:
-            from arena.removed import advise
+            from arena.errors import advise
 
             unknown = f"module 'arena' has no attribute {name!r}"
             raise AttributeError(advise(f"arena.{name}") or unknown)

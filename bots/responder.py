@@ -76,7 +76,7 @@ class Responder:
 
     def worths(self, view: View) -> dict[Action, int]:
         """Return the worth of each legal action, a whole number that is not normalised."""
-        from arena.batch.rival import respond
+        from arena.batch.rollouts import respond
 
         self.belief.update(view)
         games, weights = self.draw(view)

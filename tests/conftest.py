@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -130,19 +130,6 @@ def _play_duel(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def run_command(folder: Path, *words: str, **environment: str) -> Done:
-    """Run the real command in a folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "arena", *words],
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
 def start_command(folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
     """Start the real command in a folder, as the leader of a process group of its own."""
     return subprocess.Popen(
@@ -156,45 +143,30 @@ def start_command(folder: Path, *words: str, **environment: str) -> subprocess.P
     )
 
 
+def run_command(folder: Path, *words: str, **environment: str) -> Done:
+    """Run the real command in a folder."""
+    with start_command(folder, *words, **environment) as process:
+        out, errors = process.communicate(timeout=PATIENCE)
+    return Done(words, process.returncode, out, errors)
+
+
 def run_here(folder: Path, *words: str, **environment: str) -> Done:
     """Run the command in this process, and return its output and status."""
+    out, errors = io.StringIO(), io.StringIO()
     with (
-        _environment(environment),
-        _streams() as (out, errors),
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(errors),
         contextlib.chdir(folder),
-        _arguments(words),
     ):
+        patch.setattr(sys, "argv", ["arena", *words])
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        if environment:
+            patch.setattr(tempfile, "tempdir", None)  # tempfile remembers TMPDIR
         try:
             main()
         except SystemExit as end:
             status = end.code
     assert isinstance(status, int)
     return Done(words, status, out.getvalue(), errors.getvalue())
-
-
-@contextlib.contextmanager
-def _streams() -> Iterator[tuple[io.StringIO, io.StringIO]]:
-    """Collect standard output and standard error."""
-    out, errors = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-        yield out, errors
-
-
-@contextlib.contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set environment variables, also TMPDIR."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in variables.items():
-            patch.setenv(name, value)
-        if variables:
-            patch.setattr(tempfile, "tempdir", None)  # tempfile remembers the folder
-        yield
-
-
-@contextlib.contextmanager
-def _arguments(words: tuple[str, ...]) -> Iterator[None]:
-    before, sys.argv = sys.argv, ["arena", *words]
-    try:
-        yield
-    finally:
-        sys.argv = before

@@ -2,8 +2,8 @@
 
     pytest -p tests.forkrun --forks 4
 
-Each process takes a file of tests, then the next one; when no file is left, it takes half of what
-another process still has to do. If a process dies, its test has failed, and a new one goes on.
+Each process takes tests of one file, then of the next one: fewer at a time, the fewer are left. If
+a process dies, its test has failed, and a new one goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import groupby
+from itertools import pairwise
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn
@@ -43,14 +43,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     if threading.active_count() > 1:
         raise pytest.UsageError(f"--forks: threads since collection: {threading.enumerate()[1:]}")
-    workers = Workers(session)
+    workers = Workers(session, option.forks)
     try:
-        workers.run(option.forks)
-    except KeyboardInterrupt:
-        workers.interrupt()
-        raise
+        workers.run()
     finally:
-        workers.kill()
+        workers.end()
     if session.shouldstop:
         raise session.Interrupted(session.shouldstop)
     if workers.left and not session.shouldfail:
@@ -61,38 +58,34 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 class Worker:
-    """A process, and its tests as numbers in `session.items`.
+    """A process, the tests that it was given and has not begun, and the last one that it has.
 
-    `taken` are the one that runs and the one after it, and `last` is the last one that has ended.
+    Tests are numbers in `session.items`.
     """
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self.tests: deque[int] = deque()
-        self.taken: deque[int] = deque()
+        self.given: deque[int] = deque()
         self.last: int | None = None
         self.reason = ""
-        self.is_done = False
-        self.is_cut = False
+        self.is_done = self.is_cut = False
 
 
 class Workers:
     """The processes by their connections, and the tests that have not ended."""
 
-    def __init__(self, session: pytest.Session) -> None:
-        self.session = session
+    def __init__(self, session: pytest.Session, count: int) -> None:
+        self.session, self.count, self.started = session, count, 0
         self.hook = session.config.hook
         self.left = {*range(len(session.items))}
-        files = groupby(sorted(self.left), key=lambda number: session.items[number].path)
-        self.files = deque(deque(numbers) for _, numbers in files)
+        self.waiting = deque(sorted(self.left))
         self.running: dict[Connection, Worker] = {}
-        self.started = 0
         config: Any = session.config
         config._tmp_path_factory.getbasetemp()
 
-    def run(self, count: int) -> None:
-        """Run all tests in this number of processes."""
-        for _ in range(min(count, len(self.left))):
+    def run(self) -> None:
+        """Run all tests."""
+        for _ in range(min(self.count, len(self.left))):
             self._start()
         while self.running:
             for connection in wait([*self.running], LOOK):
@@ -106,25 +99,17 @@ class Workers:
                         self._listen(connection)
                     self._bury(connection, status)
 
-    def interrupt(self) -> None:
-        """Interrupt the tests, and wait until their fixtures have ended."""
-        for worker in self.running.values():
+    def end(self) -> None:
+        """Interrupt the processes that still run, and kill those whose fixtures do not end."""
+        for connection, worker in self.running.items():
             os.kill(worker.pid, signal.SIGINT)
-        deadline = time.monotonic() + GRACE
-        while self.running and time.monotonic() < deadline:
-            for connection in wait([*self.running], LOOK):
-                assert isinstance(connection, Connection)
-                with suppress(OSError):
-                    os.read(connection.fileno(), 1 << 16)  # nobody waits for room in the pipe
-            for connection, worker in [*self.running.items()]:
-                if os.waitpid(worker.pid, os.WNOHANG)[0]:
-                    del self.running[connection]
-
-    def kill(self) -> None:
-        """Kill the processes that still run."""
-        for worker in self.running.values():
-            os.kill(worker.pid, signal.SIGKILL)
-            os.waitpid(worker.pid, 0)
+            connection.close()  # nobody waits for room in it
+        deadline, pids = time.monotonic() + GRACE, {one.pid for one in self.running.values()}
+        while pids := {pid for pid in pids if not os.waitpid(pid, os.WNOHANG)[0]}:
+            if time.monotonic() > deadline:
+                for pid in pids:
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
 
     def _start(self) -> None:
         """Fork a process."""
@@ -141,17 +126,21 @@ class Workers:
         self.running[ours] = Worker(pid)
 
     def _listen(self, connection: Connection) -> None:
-        """Take a message of a process, and answer it."""
+        """Take a message of a process, and answer one that asks for tests."""
         worker = self.running[connection]
         try:
             kind, content = connection.recv()
-            if kind in ("begin", "go on"):
-                choose = self._begin if kind == "begin" else self._go_on
-                connection.send(choose(worker))
+            if kind == "ask":
+                worker.given = self._take()
+                connection.send([*worker.given])
         except (EOFError, OSError):
             worker.is_cut = True
             return
-        if kind == "report":
+        if kind == "begin":
+            worker.last = worker.given.popleft()
+        elif kind == "end":
+            self._finish(worker)
+        elif kind == "report":
             config = self.session.config
             report = self.hook.pytest_report_from_serializable(config=config, data=content)
             self._log(report)
@@ -173,42 +162,25 @@ class Workers:
         if report.failed and reporter is not None:
             reporter.write_line(f"\nfailed: {report.nodeid}")
 
-    def _begin(self, worker: Worker) -> int | None:
-        """Return the first test of other ones for a process that has run its own, or None."""
-        self._finish(worker)
-        worker.tests = self._find_tests()
-        return self._take(worker)
+    def _take(self) -> deque[int]:
+        """Return tests of one file for a process, which may share fixtures; none at the end."""
+        taken: deque[int] = deque()
+        items, most = self.session.items, max(1, len(self.waiting) // (2 * self.count))
+        while self.waiting and len(taken) < most and not self._is_over():
+            if taken and items[taken[0]].path != items[self.waiting[0]].path:
+                break
+            taken.append(self.waiting.popleft())
+        return taken
 
-    def _go_on(self, worker: Worker) -> int | None:
-        """Return the test after the one that a process is about to run; None after the last one.
-
-        They are of the same file, and may share fixtures.
-        """
-        if len(worker.taken) == 2:
-            self._finish(worker)
-        return self._take(worker)
-
-    def _take(self, worker: Worker) -> int | None:
-        if self.session.shouldfail or self.session.shouldstop or not worker.tests:
-            return None
-        worker.taken.append(worker.tests.popleft())
-        return worker.taken[-1]
-
-    def _find_tests(self) -> deque[int]:
-        """Return the tests of a file, or half of those that a process still has to run."""
-        if self.files:
-            return self.files.popleft()
-        most = max((worker.tests for worker in self.running.values()), key=len)
-        half = [most.pop() for _ in range((len(most) + 1) // 2)]
-        return deque(reversed(half))
+    def _is_over(self) -> bool:
+        return bool(self.session.shouldfail or self.session.shouldstop)
 
     def _finish(self, worker: Worker) -> None:
-        """Note that the test of a process has ended, if there was one."""
-        if worker.taken:
-            worker.last = worker.taken.popleft()
-            self.left.remove(worker.last)
-            item = self.session.items[worker.last]
-            self.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        """Note that the test of a process has ended."""
+        assert worker.last is not None
+        self.left.remove(worker.last)
+        item = self.session.items[worker.last]
+        self.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
     def _bury(self, connection: Connection, status: int) -> None:
         """Forget a process that has ended. If it has died, its test has failed; start another."""
@@ -219,14 +191,13 @@ class Workers:
         code = os.waitstatus_to_exitcode(status)
         how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         reason = f"{how} ended the process of this test\n{worker.reason}"
-        self._finish(worker)
         if worker.last is None:
             raise RuntimeError(reason)
         item = self.session.items[worker.last]
         self._log(pytest.TestReport(item.nodeid, item.location, {}, "failed", reason, "call"))
-        worker.tests.extendleft(worker.taken)
-        if worker.tests:
-            self.files.appendleft(worker.tests)
+        if worker.last in self.left:
+            self._finish(worker)
+        self.waiting.extendleft(reversed(worker.given))
         self._start()
 
 
@@ -267,20 +238,17 @@ def prepare(session: pytest.Session, connection: Connection, name: str) -> None:
 
 
 def run_tests(session: pytest.Session, connection: Connection) -> None:
-    """Run tests as long as there are any."""
-
-    def ask(what: str) -> pytest.Item | None:
-        connection.send((what, None))
-        number = connection.recv()
-        return None if number is None else session.items[number]
-
-    item = ask("begin")
-    while item is not None and not session.shouldfail:
-        following = ask("go on")
-        # what both use stays, and what the session uses in any case
-        nextitem: Any = session if following is None else following
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=nextitem)
-        item = following or ask("begin")
+    """Run tests as long as there are any; what the session uses stays."""
+    connection.send(("ask", None))
+    while numbers := connection.recv():
+        items: list[Any] = [*map(session.items.__getitem__, numbers), session]
+        for item, following in pairwise(items):
+            connection.send(("begin", None))
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            connection.send(("end", None))
+            if session.shouldfail or session.shouldstop:
+                break
+        connection.send(("ask", None))
     session._setupstate.teardown_exact(None)
 
 

@@ -7,9 +7,7 @@ import doctest
 import os
 import re
 import shlex
-import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +15,7 @@ from pathlib import Path
 
 from tests import ROOT
 from tests.conftest import Done, run_here
-from tests.waiting import PATIENCE
+from tests.kit import run_program
 
 ELSEWHERE = {
     "make ": "continuous integration runs it, or the release check",
@@ -180,38 +178,24 @@ def run(command: str, folder: Path) -> Done:
 
 def _shell(command: str, folder: Path, typed: str = "") -> Done:
     """Run a command in a shell whose home is the folder, with this Python's programs first."""
-    programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run(
-        ["bash", "-e", "-c", command],
-        cwd=folder,
-        env=os.environ | programs | {"HOME": str(folder)},
-        input=typed,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    words = ("bash", "-e", "-c", command)
+    return run_program(*words, folder=folder, text=typed, PATH=path, HOME=str(folder))
 
 
 def with_step(source: str, step: str) -> str:
     """Return a bot's source after one step: its methods replaced or added, its imports added."""
     start = step.index("    def ")
     imports, methods = step[:start], step[start:]
-    for method in ast.parse(textwrap.dedent(methods)).body:
-        assert isinstance(method, ast.FunctionDef)
-        lines = methods.splitlines()[method.lineno - 1 : method.end_lineno]
-        source = _with_method(source, method.name, "\n".join(lines) + "\n")
+    for method in re.split(r"\n+(?=    def )", methods.rstrip()):
+        lines, name = source.splitlines(), method.split()[1].partition("(")[0]
+        (kind,) = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+        same = [node for node in kind.body if getattr(node, "name", "") == name]
+        begin = same[0].lineno - 1 if same else kind.end_lineno or 0
+        end = same[0].end_lineno if same else begin
+        new = method.splitlines() if same else ["", *method.splitlines()]
+        source = "\n".join([*lines[:begin], *new, *lines[end:], ""])
     return source.replace("\n\n\nclass ", f"\n{imports.rstrip()}\n\n\nclass ", 1)
-
-
-def _with_method(source: str, name: str, method: str) -> str:
-    """Return the source with the method of this name replaced, or added at the class's end."""
-    lines = source.splitlines(keepends=True)
-    (kind,) = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
-    for old in kind.body:
-        if isinstance(old, ast.FunctionDef) and old.name == name:
-            return "".join([*lines[: old.lineno - 1], method, *lines[old.end_lineno :]])
-    return "".join([*lines[: kind.end_lineno], "\n", method, *lines[kind.end_lineno :]])
 
 
 def failures(name: str, sessions: list[str]) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +18,8 @@ from arena.statistics.ratings import Fit
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
 from arena.threads import count_cores, machine_cores, one_thread
-from tests import ROOT
+from tests import ROOT, house
+from tests.kit import run_python
 
 V1 = "35 31 0:32 / {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
 V2 = "41 31 0:38 / {} rw - cgroup2 cgroup2 rw\n"
@@ -31,8 +30,6 @@ DOCKER = "35 31 0:32 /docker/4f {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
 @pytest.mark.parametrize(
     ("own", "mounts", "files", "cores"),
     [
-        ("0::/a/b\n", V2, {}, 8),
-        ("0::/a/b\n", V2, {"a/b/cpu.max": "max 100000\n"}, 8),
         ("0::/a/b\n", V2, {"a/b/cpu.max": "150000 100000\n"}, 2),
         ("0::/a/b\n", V2, {"a/b/cpu.max": "20000 100000\n"}, 1),
         ("0::/a/b\n", V2, {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "300000 100000\n"}, 3),
@@ -49,7 +46,6 @@ DOCKER = "35 31 0:32 /docker/4f {}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
         ("4:cpu,cpuacct:/docker/4f\n", DOCKER, {"cpu,cpuacct/cpu.cfs_quota_us": "250000\n"}, 3),
         ("4:cpu:/a\n0::/b\n", V1 + V2, {"b/cpu.max": "100000 100000\n"}, 1),
         ("5:cpuset:/a\n", V1, {"cpu,cpuacct/a/cpu.cfs_quota_us": "100000\n"}, 8),
-        ("", "", {}, 8),
         ("no group", "no mount - ", {}, 8),
     ],
 )
@@ -79,8 +75,8 @@ def test_cores_are_those_of_the_affinity_and_at_least_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also on systems that have no affinity, no groups, or no number of cores."""
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     assert (count_cores(tmp_path), machine_cores()) == (2, 8)
     monkeypatch.delattr(os, "sched_getaffinity")
     assert count_cores(tmp_path) == 8
@@ -106,10 +102,9 @@ with (
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
 def test_on_one_core_there_is_one_worker() -> None:
     """On a node of 64 cores, of which one is ours, 64 workers took 26 times as long."""
-    words = [sys.executable, "-c", ON_ONE_CORE]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
+    done = run_python("-c", ON_ONE_CORE, folder=ROOT)
     detail = "1" if os.cpu_count() == 1 else f"1 of {os.cpu_count()}"
-    assert done.stdout == f"1 worker; 9 processes of ThreadPoolExecutor; {detail}\n"
+    assert done.stdout == f"1 worker; 9 processes of ThreadPoolExecutor; {detail}\n", done.stderr
 
 
 COUNTS = {"cpu_count", "process_cpu_count", "sched_getaffinity"}
@@ -119,8 +114,10 @@ COUNTS = {"cpu_count", "process_cpu_count", "sched_getaffinity"}
 def test_cores_are_counted_in_one_place() -> None:
     """And no pool takes its size from a library, which counts the cores of the machine."""
     found = set()
-    for path in (path for room in ("arena", "bench", "bots", "docs") for path in files_of(room)):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in (
+        path for room in ("arena", "bots", "docs") for path in (ROOT / room).rglob("*.py")
+    ):
+        for node in ast.walk(house.syntax(path)):
             name = getattr(node, "attr", getattr(node, "id", getattr(node, "name", "")))
             if name in COUNTS:
                 found.add((path.relative_to(ROOT).as_posix(), name))
@@ -128,16 +125,7 @@ def test_cores_are_counted_in_one_place() -> None:
                 called = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 is_pool = called.endswith(("PoolExecutor", "Pool"))
                 assert not is_pool or called == "MPIPoolExecutor", path  # it has the ranks of MPI
-    owner = "arena/threads.py"
-    assert found == {
-        (owner, "cpu_count"),
-        (owner, "sched_getaffinity"),
-        ("bench/peers.py", "sched_getaffinity"),  # to choose one of them
-    }
-
-
-def files_of(room: str) -> list[Path]:
-    return sorted((ROOT / room).rglob("*.py"))
+    assert found == {("arena/threads.py", name) for name in ("cpu_count", "sched_getaffinity")}
 
 
 class Library:
@@ -148,13 +136,11 @@ class Library:
         self.before: list[int] = []
 
     def limit(self, limits: int) -> Library:
-        """Set the number of threads."""
         self.before.append(self.count)
         self.count = limits
         return self
 
     def restore_original_limits(self) -> None:
-        """Set the number of before."""
         self.count = self.before.pop()
 
 
@@ -167,7 +153,10 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
 
 
 def test_a_block_has_one_thread_and_the_number_of_before_comes_back(library: Library) -> None:
-    """Also after an error, and when a caller has set another number since."""
+    """Also after an error, when a caller has set another number, and of blocks in two threads.
+
+    The first one to end may be the first one that began.
+    """
 
     @one_thread()
     def fail() -> None:
@@ -181,10 +170,6 @@ def test_a_block_has_one_thread_and_the_number_of_before_comes_back(library: Lib
     with one_thread():
         assert library.count == 1
     assert library.count == 3
-
-
-def test_the_last_of_blocks_in_several_threads_restores_the_number(library: Library) -> None:
-    """The first one to end may be the first one that began."""
     entered, leave = threading.Event(), threading.Event()
 
     def compute() -> None:
@@ -199,33 +184,13 @@ def test_the_last_of_blocks_in_several_threads_restores_the_number(library: Libr
     assert library.count == 1
     leave.set()
     other.join()
-    assert library.count == 8
+    assert library.count == 3
 
 
-SCORES = {(0, 1): (3, 1, 9, 1, 6), (0, 2): (1, 1, 5, 1, 12), (1, 2): (4, 0, 9, 0, 7)}
-
-
-def rate() -> None:
-    """Compute what a table of standings has."""
-    fit = Fit(3, [pair_scores(*two, counts) for two, counts in SCORES.items()])
-    verdicts = Verdicts(fit, SCORES)
-    assert len({*verdicts.likely.round(6).ravel()}) > 3
-    assert verdicts.first().sum() == pytest.approx(1, abs=1e-3)
-    assert np.isfinite(verdicts.ends).any()
-
-
-def play() -> None:
-    """Play some steps against a network."""
-    games = DistrictNoirVectorEnv(num_envs=2, opponent="apprentice")
-    _, infos = games.reset(seed=1)
-    games.step(infos["action_mask"].argmax(axis=1))
-
-
-@pytest.mark.parametrize("compute", [rate, play])
 def test_what_the_arena_computes_uses_one_thread(
-    library: Library, monkeypatch: pytest.MonkeyPatch, compute: Callable[[], None]
+    library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In every product and decomposition that goes through numpy's functions."""
+    """A table of standings, and steps against a network, in each product and decomposition."""
     counts = []
 
     def spy(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -237,7 +202,16 @@ def test_what_the_arena_computes_uses_one_thread(
 
     for name in ("inv", "cholesky", "solve", "slogdet", "eigh", "lstsq"):
         monkeypatch.setattr(np.linalg, name, spy(getattr(np.linalg, name)))
+    scores = {(0, 1): (3, 1, 9, 1, 6), (0, 2): (1, 1, 5, 1, 12), (1, 2): (4, 0, 9, 0, 7)}
+    verdicts = Verdicts(Fit(3, [pair_scores(*two, one) for two, one in scores.items()]), scores)
+    assert np.isfinite(verdicts.likely).any()
+    assert verdicts.first().sum() == pytest.approx(1, abs=1e-3)
+    assert np.isfinite(verdicts.ends).any()
+    assert {*counts} == {1}
+    counts.clear()
     monkeypatch.setattr("bots.apprentice.np.floor", spy(np.floor))
-    compute()
+    games = DistrictNoirVectorEnv(num_envs=2, opponent="apprentice")
+    _, infos = games.reset(seed=1)
+    games.step(infos["action_mask"].argmax(axis=1))
     assert {*counts} == {1}
     assert library.count == 8

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from tests import ROOT, house
+from tests.kit import run_python
 
 ENGINE_ORDER = [
     *("errors", "cards", "rules", "notation", "state", "scoring", "words", "view"),
@@ -19,7 +20,7 @@ ENGINE_ORDER = [
 ROOMS = [
     *("__main__", "cli", "library", "check", "runs", "reports", "differences", "tables"),
     *("store", "replays", "executors", "batch", "tournament", "statistics", "lanes", "entries"),
-    *("addons", "processes", "errors", "removed", "threads", "tokens"),
+    *("addons", "processes", "errors", "threads", "tokens"),
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
@@ -39,12 +40,17 @@ BATCH = sorted(path.stem for path in (ROOT / "arena" / "batch").glob("[!_]*.py")
 def imported(path: Path) -> frozenset[str]:
     """Return every module that a file imports, at any place in it."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(house.syntax(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add(str(node.module))
     return frozenset(names)
+
+
+def tops(path: Path) -> set[str]:
+    """Return the first parts of their names."""
+    return {name.partition(".")[0] for name in imported(path)}
 
 
 def test_the_engine_imports_the_standard_library_and_earlier_modules() -> None:
@@ -63,30 +69,20 @@ def test_the_engine_imports_the_standard_library_and_earlier_modules() -> None:
 BOTS = {path.stem: path for path in sorted((ROOT / "bots").glob("*.py"))}
 
 
-def built_on(name: str) -> set[str]:
-    """Return the names of the bots that a bot imports."""
-    modules = imported(BOTS[name])
-    return {module.removeprefix("bots.") for module in modules if module.startswith("bots.")}
-
-
 def test_bots_import_the_engine_and_one_another_in_an_order() -> None:
     """Also numpy, and of the arena the room of many games, where a function needs it."""
+    allowed = {"engine", "numpy", *sys.stdlib_module_names}
+    builders = {}
     for bot, path in BOTS.items():
-        for name in imported(path):
-            top = name.partition(".")[0]
-            allowed = top in {"engine", "numpy"} or top in sys.stdlib_module_names
-            is_a_bot = name.removeprefix("bots.") in BOTS.keys() - {"__init__"}
-            of_many_games = name in {f"arena.batch.{module}" for module in BATCH}
-            assert allowed or is_a_bot or of_many_games, f"{bot} imports {name}"
-    waiting = {name: built_on(name) for name in BOTS}
-    while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
-        for name in free:
-            del waiting[name]
-    assert not waiting, f"a cycle of imports: {waiting}"
-    assert {"ismcts", "majority"} <= built_on("champion") | built_on("ismcts")
+        others = {name for name in imported(path) if name.partition(".")[0] not in allowed}
+        of_many_games = {f"arena.batch.{module}" for module in BATCH}
+        builders[bot] = {name.removeprefix("bots.") for name in others - of_many_games}
+        assert builders[bot] <= BOTS.keys() - {"__init__"}, bot
+    assert {"ismcts", "majority"} <= builders["champion"] | builders["ismcts"]
+    TopologicalSorter(builders).prepare()
 
 
-ARENA = sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.name != "template")
+ARENA = [*house.modules().values()]
 
 
 def room_of(path: Path) -> str:
@@ -141,15 +137,9 @@ def test_the_room_of_many_games_imports_the_engine_and_numpy() -> None:
 
 def test_a_bot_that_imports_rl_imports_no_room() -> None:
     """What reads runs comes when it is asked for."""
-    code = "import arena.addons.rl, sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    of_arena = {name for name in done.stdout.split() if name.startswith("arena.")}
-    core = {"arena.addons", "arena.addons.rl", "arena.batch", "arena.errors", "arena.tokens"} | {
-        f"arena.batch.{name}" for name in BATCH
-    }
-    assert of_arena <= core
+    core = {"arena.addons", "arena.addons.rl", "arena.batch", "arena.errors", "arena.tokens"}
+    found = {name for name in modules_of("import arena.addons.rl") if name.startswith("arena.")}
+    assert found <= core | {f"arena.batch.{name}" for name in BATCH}
 
 
 def test_every_room_says_what_is_in_it_and_one_reaches_bots() -> None:
@@ -160,18 +150,21 @@ def test_every_room_says_what_is_in_it_and_one_reaches_bots() -> None:
         assert text, folder
         assert text.partition("\n")[0].endswith("."), folder
     flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
-    assert flat == {"__init__", "__main__", "rl", *ROOMS[-5:]}
+    assert flat == {"__init__", "__main__", "rl", *ROOMS[-4:]}
     for path in ARENA:
-        tops = {name.partition(".")[0] for name in imported(path)}
-        assert "bots" not in tops or path.stem == "resolve", path
+        assert "bots" not in tops(path) or path.stem == "resolve", path
+
+
+def modules_of(statement: str) -> set[str]:
+    """Return the modules that a Python has after a statement."""
+    done = run_python("-c", f"{statement}; import sys; print(*sys.modules)", folder=ROOT)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
 
 
 def loaded_by(statement: str) -> set[str]:
-    code = f"{statement}; import sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    return set(done.stdout.split())
+    """Return the packages and other modules at the top that it has."""
+    return {name.partition(".")[0] for name in modules_of(statement)}
 
 
 LIGHT = {
@@ -232,27 +225,14 @@ def test_the_files_of_a_run_are_made_without_pandas(tmp_path: Path) -> None:
     assert "pandas" in loaded_by(f"{play}; results.standings")
 
 
-OPTIONAL = {
-    "httpx": {"remote"},
-    "networkx": {"tournament"},
-    "scipy": {"rl"},
-}
-"""Libraries of extras, and the rooms that use them."""
+OPTIONAL = {"httpx": {"remote"}, "networkx": {"tournament"}, "scipy": {"rl"}}
+"""Libraries of extras, and the rooms that use them: elsewhere their lack is noticed too late."""
 
 
-@pytest.mark.parametrize("library", OPTIONAL)
-def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
-    """Elsewhere its lack would be noticed too late: whoever only plays does not install it."""
-    users = {
-        room_of(path)
-        for path in ARENA
-        if library in {name.partition(".")[0] for name in imported(path)}
-    }
-    assert users == OPTIONAL[library]
-
-
-def test_one_module_opens_sqlite() -> None:
+def test_a_library_of_an_extra_is_used_in_one_room_and_one_module_opens_sqlite() -> None:
     """So that each file is opened in one way, and errors name it."""
+    for library, rooms in OPTIONAL.items():
+        assert {room_of(path) for path in ARENA if library in tops(path)} == rooms
     users = [path.name for path in ARENA if "sqlite3.connect(" in path.read_text()]
     assert users == ["database.py"]
 

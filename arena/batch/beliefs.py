@@ -10,19 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.batch.lockstep import Lockstep, of_both
-from arena.batch.positions import Cards, Indices
+from arena.batch.positions import Cards, Indices, packs_of
 from arena.batch.replay import NOTHING, Bools
 from arena.batch.rollouts import Policy, pick
 from engine import TAKE, Pack, View, hands
-from engine.cards import BITS, KINDS, cards_of, pack_of, to_text
+from engine.cards import KINDS, cards_of, pack_of, to_text
 from engine.state import played
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 DOUBT: Final = 1 / 64
 """The probability that an opponent deviates from its policy."""
-
-_PLACES = 1 << BITS * np.arange(len(KINDS), dtype=np.int64)
 
 
 class Model(NamedTuple):
@@ -183,12 +181,6 @@ class Belief:
 
 
 _WHOLE = 1 << 20
-
-
-def packs_of(held: Cards) -> npt.NDArray[np.int64]:
-    """Return packs from counts of cards (kind, game)."""
-    packs: npt.NDArray[np.int64] = _PLACES @ held.astype(np.int64)
-    return packs
 
 
 def _start(view: View, number: int) -> View:

@@ -23,10 +23,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.batch.beliefs import Seats, packs_of
+from arena.batch.beliefs import Seats
 from arena.batch.last_round import solve_actions, solve_open
 from arena.batch.lockstep import Lockstep
-from arena.batch.positions import Cards, Indices, hands_by_keys
+from arena.batch.positions import Cards, Indices, hands_by_keys, packs_of
 from arena.batch.replay import NOTHING, Bools, Ints
 from arena.batch.rollouts import WHOLE, Policy, Values, action_values, own_chances, play_on
 from engine import (

@@ -190,6 +190,12 @@ def _counts(packs: Sequence[Pack]) -> Cards:
     return (together >> _SHIFTS & (1 << BITS) - 1).astype(np.uint8)
 
 
+def packs_of(held: Cards) -> npt.NDArray[np.int64]:
+    """Return packs from counts of cards (kind, pack)."""
+    packs: npt.NDArray[np.int64] = (held.astype(np.int64) << _SHIFTS).sum(axis=0)
+    return packs
+
+
 def by_kind(cards: npt.NDArray[np.integer[Any]], places: int) -> Indices:
     """Return counted cards (kind, game) as lists of cards (place, game), with `places` places.
 

@@ -15,8 +15,7 @@ import click
 
 from arena import addons
 from arena.addons import Command
-from arena.errors import ArenaError, InputError, escape, require_posix, shorten
-from arena.removed import advise
+from arena.errors import ArenaError, InputError, advise, escape, require_posix, shorten
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

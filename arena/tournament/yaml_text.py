@@ -13,8 +13,7 @@ import yaml
 
 from arena.entries.file import MAINS
 from arena.entries.resolve import installed
-from arena.errors import InputError, arena_command
-from arena.removed import advise
+from arena.errors import InputError, advise, arena_command
 from arena.tournament.config_keys import advise_whole
 from engine.errors import show, show_start
 

@@ -15,8 +15,7 @@ import pytest
 import arena
 from arena.batch.beliefs import Belief, Mix, Model
 from arena.batch.lockstep import Lockstep
-from arena.batch.rival import respond
-from arena.batch.rollouts import WHOLE
+from arena.batch.rollouts import WHOLE, respond
 from arena.runs.judge_games import fit_models
 from arena.tournament.asking import Recorded
 from bots.apprentice import Apprentice, own_network
@@ -95,8 +94,8 @@ def test_a_belief_is_bayes_rule(rules: Rules) -> None:
     assert checked >= rules.rounds
 
 
-def test_a_belief_is_the_same_after_any_other_view() -> None:
-    """One ply later, earlier, of another hand, course or seat."""
+def test_a_belief_is_the_same_after_any_other_view_and_a_sample_has_its_weights() -> None:
+    """One ply later, earlier, of another hand, course or seat; few hands are all in a sample."""
     belief = Belief([Model(APPRENTICE.scores)])
     texts = ("1 5678C xy T", "1 578C xy T65", "1 578C xy 565", "1 5678C xy T", "1 6678C xy T")
     for text in (*texts, "0 5678C xy"):
@@ -106,11 +105,6 @@ def test_a_belief_is_the_same_after_any_other_view() -> None:
             each.update(seen)
         assert belief.hands == new.hands
         assert (belief.weights == new.weights).all()
-
-
-def test_a_sample_has_the_weights_of_all() -> None:
-    """Each hand as often as its weight says, a fraction up or down; few hands are all there."""
-    belief = Belief([Model(APPRENTICE.scores)])
     belief.update(View.from_text("1 5678C xy T"))
     some, times = belief.sample(100)
     assert times.sum() == 100
@@ -188,16 +182,12 @@ def test_hands_are_weighed_by_the_chances_of_an_action(plays: bool) -> None:
     """Of a policy with probability .8, and of any legal action: Bayes' rule."""
 
     def policy(games: Any) -> Any:
-        scores = np.zeros((games.count, 12))
-        scores[:, -1] = 1 if plays else -1  # a take
-        return scores
+        return np.tile(np.eye(12)[-1] * (1 if plays else -1), (games.count, 1))  # a take
 
-    seen = View.from_text("1 5678C xy T")
     belief = Belief([Mix([policy], [0.8])])
-    belief.update(seen)
+    belief.update(View.from_text("1 5678C xy T"))
     weights = dict(zip(belief.hands, belief.weights.tolist(), strict=True))
-    start = View.from_text("1 5678C xy")
-    for hand, ways in hands(start):
+    for hand, ways in hands(View.from_text("1 5678C xy")):
         chance = 0.8 * plays + 0.2 / (len({*cards_of(hand)}) + 1)
         assert weights[hand] == pytest.approx(ways * chance)
 

@@ -17,7 +17,7 @@ from arena.batch.rollouts import WHOLE
 from bots import apprentice, timing
 from bots.champion import values_after
 from bots.endgame import LOSS, Exact, Position, Solver
-from engine import CITY, STANDARD, TAKE, Rules, State, View, pack_of, size
+from engine import CITY, STANDARD, TAKE, Rules, State, View, size
 from engine.encoding import ACTIONS
 from engine.play import setup
 from engine.state import random_deal
@@ -79,18 +79,13 @@ def test_draws_and_ties_are_worth_what_the_rules_say() -> None:
         own = chance if seen.seat == 0 else 1 - chance
         assert own in (0, 0.5, 1)
         assert {means[action] for action in seen.legal} == {own}
-    games = Lockstep(3)
-    assert (expect_actions(games) < 0).all()
-
-
-def test_cities_decide_a_tie_unless_the_rules_say_otherwise() -> None:
-    """Seat 0 takes a city as the last action, and nobody has any other card."""
-    for tiebreak, chance in (("cities", WHOLE), ("supports", WHOLE // 2)):
+    assert (expect_actions(Lockstep(3)) < 0).all()
+    for tiebreak, value in (("cities", WHOLE), ("supports", WHOLE // 2)):
         games = Lockstep(1, Rules(tiebreak=tiebreak))
         games.over[:] = False
-        games.taken[1] = True
+        games.taken[1] = True  # and seat 0 takes a city as the last action
         games.open_rows(slice(None), np.array([[CITY]], np.uint8))
-        assert solve_open(games).tolist() == [chance]
+        assert solve_open(games).tolist() == [value]
 
 
 def test_the_chances_near_the_end_need_no_policy() -> None:
@@ -106,21 +101,14 @@ def test_the_chances_near_the_end_need_no_policy() -> None:
     found = find_chances(games, masks, hands, fail, values_after)
     assert found.shape == (games.count, ACTIONS, 4)
     for game, state in enumerate(states):
-        packs = [pack_of(np.repeat(np.arange(11), hand).tolist()) for hand in hands[:, game].T]
-        for world, pack in enumerate(packs):
-            held = list(state.hands)
-            held[1 - state.to_act] = pack
+        for world, hand in enumerate(hands[:, game].T):
             for action in state.legal():
-                expected = after(state, held, action)
+                twin = state.copy()
+                twin.hands[1 - state.to_act] = lockstep.counted(hand)
+                twin.apply(action)
+                expected = solve(twin)
                 own = expected if state.to_act == 0 else WHOLE - expected
                 assert found[game, action, world] == own
-
-
-def after(state: State, hands: list[int], action: int) -> int:
-    twin = state.copy()
-    twin.hands[:] = hands
-    twin.apply(action)
-    return solve(twin)
 
 
 def in_last_rounds(rules: Rules, seed: int) -> Iterator[View]:

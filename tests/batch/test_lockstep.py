@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from arena.addons.rl import DRAW, Trajectories, by_seat, find_worths, mask
+from arena.addons.rl import DRAW, by_seat, find_worths, mask
 from arena.batch import learner
 from arena.batch.learner import Choices, Network, from_bytes, gather, imitate, to_bytes
 from arena.batch.lockstep import Encoding, Lockstep, random_deals
@@ -23,23 +23,10 @@ from arena.tables.game_arrays import Row, read_batches
 from bots import apprentice
 from bots.greedy import bot as greedy
 from bots.timing import bot as timing
-from engine import (
-    CITY,
-    STANDARD,
-    TAKE,
-    Pack,
-    Rules,
-    State,
-    View,
-    breakdown,
-    counts,
-    hands,
-    outcome,
-    play_game,
-)
-from engine import points as points_of
-from engine.cards import pack_of
+from engine import CITY, STANDARD, TAKE, Pack, Rules, State, View, hands, outcome, play_game
+from engine.cards import counts, pack_of
 from engine.encoding import NEWEST, encoder_of, worths
+from engine.scoring import breakdown, points
 from engine.view import view
 from tests.addons.rl.ground_truth import SMALL_DECKS, VARIANTS
 from tests.positions import RULE_SETS
@@ -79,7 +66,9 @@ def as_games(views: list[View], held: list[Pack] | None = None) -> Lockstep:
 
 
 def check_same(games: Lockstep, states: list[State]) -> None:
-    """Assert that all games stand as the engine's do, hidden hands included."""
+    """Assert that all games stand as the engine's do, and what the seat to act sees of them."""
+    encoding, leads = Encoding(games.rules), find_worths(games)
+    observations, masks = games.observe()
     assert games.over.tolist() == [state.over for state in states]
     assert games.round.tolist() == [state.round - 1 for state in states]
     for number, state in enumerate(states):
@@ -88,47 +77,32 @@ def check_same(games: Lockstep, states: list[State]) -> None:
         for seat in (0, 1):
             assert counted(games.hands[seat, :, number]) == state.hands[seat]
             assert counted(games.piles[seat, :, number]) == state.piles[seat]
-        if not state.over:
-            assert games.to_act[number] == state.to_act
-            assert games.taken[:, number].tolist() == [*state.taken]
-
-
-def counted(counts: np.ndarray) -> int:
-    return sum(int(n) << 5 * kind for kind, n in enumerate(counts))
-
-
-def check_seen(games: Lockstep, states: list[State], rules: Rules) -> None:
-    """Assert that observations, masks and worths are those of the views."""
-    encoding = Encoding(rules)
-    observations, masks = games.observe()
-    leads = find_worths(games)
-    for number, state in enumerate(states):
         if state.over:
             assert not masks[number].any()
             continue
+        assert games.to_act[number] == state.to_act
+        assert games.taken[:, number].tolist() == [*state.taken]
         seen = view(state, state.to_act)
         assert (observations[number] == encoding.observation(seen)).all()
         assert (masks[number] == mask(seen)).all()
         assert leads[number].tolist() == worths(seen)
 
 
-def check_play(rules: Rules, count: int, seed: int) -> None:
-    """Play random games in both, and compare them after every action."""
-    games, states = begin(count, rules, seed)
-    rng = Random(seed)
-    while not games.over.all():
-        check_seen(games, states, rules)
-        step_at_random(games, states, rng)
-        check_same(games, states)
-    ended = [outcome(state.piles, rules).winner for state in states]
-    winners = games.winners(np.arange(count))
-    assert winners.tolist() == [DRAW if winner is None else winner for winner in ended]
+def counted(counts: np.ndarray) -> int:
+    return sum(int(n) << 5 * kind for kind, n in enumerate(counts))
 
 
 @pytest.mark.parametrize("rules", few(ALL_RULES.values(), 1), ids=ALL_RULES)
 def test_games_are_those_of_the_engine(rules: Rules) -> None:
     """Action by action: hands, rows, piles, what the seats know, and who wins."""
-    check_play(rules, count=40, seed=6)
+    games, states = begin(40, rules, 6)
+    rng = Random(6)
+    check_same(games, states)
+    while not games.over.all():
+        step_at_random(games, states, rng)
+        check_same(games, states)
+    ended = [outcome(state.piles, rules).winner for state in states]
+    assert games.winners(np.arange(40)).tolist() == [DRAW if one is None else one for one in ended]
 
 
 def test_deals_are_shuffles_of_decks_of_all_lengths() -> None:
@@ -179,7 +153,7 @@ def assert_replayed(played: Replay, number: int, game: Played) -> None:
         assert tuple(played.row[ply, :, number]) == counts(pack_of(state.row))
         assert tuple(played.within[ply, :, number]) == counts(pack_of(state.row[-size:]))
         score = find_points(piles.astype(int), played.rules)[:, 0]
-        assert tuple(score) == points_of(state.piles, played.rules)
+        assert tuple(score) == points(state.piles, played.rules)
     parts = breakdown(game.states[-1].piles, played.rules)
     flat = [[*part.majorities, part.sets, part.alliances, part.betrayals] for part in parts]
     by_source = find_sources(played.piles[-1].astype(int), played.rules)
@@ -242,19 +216,14 @@ def test_the_games_of_a_pair_are_in_one_batch_and_winners_are_seats() -> None:
     [("points", "5?T"), ("points", "5" * 49), ("5 : 3", "5"), ("draw", "é")],
 )
 def test_a_damaged_record_is_named(win_type: str, actions: str) -> None:
-    """One line has the game's name; no array is filled with nonsense."""
+    """One line has the game's name; one that no game has does no harm, and `verify` finds it."""
     rows = [Row(0, 1, 0, 0, "city", "5"), Row(0, 1, 1, 0, win_type, actions)]
     with pytest.raises(InputError, match="game a/b/1/1: its record cannot be played"):
         next(read_batches(tournament(bots=2), rows))
-
-
-@pytest.mark.parametrize("actions", ["TTTT", "T" * 48, "C" * 48, "TTCCCCCTTTTTT"])
-def test_a_record_that_no_game_has_does_no_harm(actions: str) -> None:
-    """`verify` finds it; here it must not raise or run on."""
-    (batch,) = read_batches(tournament(bots=2), [Row(0, 0, 0, 0, "points", actions)])
-    assert batch.replay.plies.tolist() == [len(actions)]
-    points = find_points(batch.replay.piles.astype(int), tournament().rules)
-    assert np.isfinite(points).all()
+    for record in ("TTTT", "T" * 48, "C" * 48, "TTCCCCCTTTTTT"):
+        (batch,) = read_batches(tournament(bots=2), [Row(0, 0, 0, 0, "points", record)])
+        assert batch.replay.plies.tolist() == [len(record)]
+        assert np.isfinite(find_points(batch.replay.piles.astype(int), STANDARD)).all()
 
 
 WEIGHTS = pkgutil.get_data("bots", "apprentice.npz") or b""
@@ -283,11 +252,10 @@ def test_the_numbers_of_a_file_are_those_of_apprentice_and_slopes_lead_down() ->
     def loss() -> float:
         return float(((network(inputs) - wanted) ** 2).sum() / 2)
 
-    losses = [loss()]
+    first = loss()
     for _ in range(200):
         network.improve(network(inputs) - wanted, 0.01)
-        losses.append(loss())
-    assert losses[-1] < 0.05 * losses[0]
+    assert loss() < 0.05 * first
 
 
 def test_choices_are_what_the_bot_saw_and_did() -> None:
@@ -331,7 +299,7 @@ def test_a_clone_comes_nearer_and_equal_luck_makes_it_again() -> None:
 ID = "arena.addons.rl.env:DistrictNoir-v0"
 
 
-def play_at_random(mode: str, illegal: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def play_at_random(mode: str, illegal: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the seats, rewards and ends of random games, with a share of illegal actions."""
     games = gymnasium.make_vec(ID, num_envs=30, autoreset_mode=mode)
     _, infos = games.reset(seed=1)
@@ -368,23 +336,18 @@ def plainly(seats: np.ndarray, rewards: np.ndarray, over: np.ndarray) -> list[tu
     return found
 
 
-def listed(played: Trajectories) -> list[tuple[Any, ...]]:
-    return [(*one[:2], one.steps.tolist(), *one[3:]) for one in played.split()]
-
-
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
 def test_each_seat_has_its_own_decisions_and_result(mode: str) -> None:
     """In every mode, also of games that the arrays cut off."""
     said = play_at_random(mode, illegal=0.004)
     played = by_seat(*said)
-    paths = listed(played)
+    paths = [(*one[:2], one.steps.tolist(), *one[3:]) for one in played.split()]
     assert sorted(paths) == sorted(plainly(*said))
     assert [(steps[0], game) for game, _, steps, *_ in paths] == sorted(
         (steps[0], game) for game, _, steps, *_ in paths
     )
     assert sum(finished for *_, finished in paths) >= 2 * 2 * 30
-    for game, seat, steps, result, finished in paths:
-        assert (played.seats[steps, game] == seat).all()
+    for game, _, steps, result, finished in paths:
         assert (played.returns[steps, game] == result).all()
         assert (played.finished[steps, game] == finished).all()
         assert played.following[steps, game].tolist() == [*steps[1:], -1]

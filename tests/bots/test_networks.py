@@ -107,42 +107,26 @@ def test_other_weights_are_another_bot(module: ModuleType) -> None:
         module.bot(Setup(Random(1), 0, STANDARD))
 
 
-@cache
-def late() -> list[View]:
-    """Return views of last rounds, more of the later plies than of the first two."""
-    return some_at_each_ply(STANDARD, 2, seed=4)
-
-
-@cache
-def exact_values() -> list[dict[int, float]]:
-    """Return the values that `endgame` finds in the late views, where there is a choice."""
-    exact = endgame.Exact(STANDARD, size(STANDARD.pack), 10**9)
-    return [exact.values.copy() if exact.best(seen) else {} for seen in late()]
-
-
-@pytest.mark.slow
-def test_its_scores_choose_as_it_does() -> None:
-    """Many games at once, in all rounds, also when both seats have taken; the values are exact."""
+@pytest.mark.parametrize("number", few([10, 1000]))
+def test_its_scores_choose_as_it_does(number: int) -> None:
+    """Many games at once, also when both seats have taken; of the other hand the size is used."""
     own = journeyman.bot(setup(1, 0))
-    seen = [*late(), *views(200)]
+    late = sorted(some_at_each_ply(STANDARD, 2, seed=4), key=lambda one: -len(one.history))
+    exact = endgame.Exact(STANDARD, size(STANDARD.pack), 10**9)
+    seen = [*late, *views(200)][:number]
     games = as_games(seen)
     scores = own.scores(games)
     many = np.where(games.legal(), scores, -np.inf).argmax(axis=1).tolist()
     assert many == [own.choose(one) for one in seen]
-    for values, row in zip(exact_values(), scores, strict=False):
+    for one, row in zip(late[:number], scores, strict=False):
+        values = exact.values if exact.best(one) else {}
         assert [row[action] for action in values] == pytest.approx([*values.values()], abs=1e-3)
-
-
-def test_its_scores_use_what_the_seat_knows() -> None:
-    """Without the other seat's hand they are the same as long as its size is known."""
-    games = as_games(late())
     blind = games.select(np.arange(games.count))
-    for seen, game in zip(late(), range(games.count), strict=True):
-        *_, (other, _) = hands(seen)
-        blind.hands[seen.opponent, :, game] = counts(other)
+    for game, one in enumerate(seen):
+        *_, (other, _) = hands(one)
+        blind.hands[one.opponent, :, game] = counts(other)
     assert (blind.hands != games.hands).any()
-    own = journeyman.bot(setup(1, 0))
-    assert (own.scores(blind) == own.scores(games)).all()
+    assert (own.scores(blind) == scores).all()
 
 
 BOTS = ("greedy", "majority", "city_hunter", "denier", "timing")

@@ -58,7 +58,7 @@ def test_the_help_imports_no_command() -> None:
     print_modules += "print(*sorted(sys.modules))"
     *_, modules = run_program(sys.executable, "-c", print_modules).stdout.splitlines()
     ours = {name for name in modules.split() if name.startswith(("arena.", "engine", "bots"))}
-    light = {"arena.addons", "arena.cli", "arena.errors", "arena.removed", "arena.tokens"}
+    light = {"arena.addons", "arena.cli", "arena.errors", "arena.tokens"}
     assert ours == light
     assert not {"msgspec", "psutil", "yaml", "sqlite3"} & {*modules.split()}
 

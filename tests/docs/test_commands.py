@@ -124,11 +124,8 @@ def test_commands_are_in_blocks_that_are_run() -> None:
             assert block.language not in ("sh", "bash", "shell", "py", "python3"), page
             if block.language in ("", "text"):
                 assert not any(line.startswith(begins) for line in block.text.splitlines()), page
-
-
-def test_the_page_names_the_columns_of_a_file() -> None:
-    table = PAGES["docs/analyse.md"].split("## The file")[1].split("\n## ")[0]
-    assert named_in(table) == DECISIONS.names
+    walked = {page for page, text in PAGES.items() if markdown.commands(text)}
+    assert {*CHECKS, *EXACT, *NEEDS, *FAILING, "README.md"} <= walked
 
 
 def named_in(table: str) -> list[str]:
@@ -165,14 +162,20 @@ IN_LIST |= {name: name for name in ("analyse", "verify", "bots", "doctor")}
 
 @pytest.mark.parametrize("command", IN_LIST)
 def test_the_documents_have_the_keys_of_the_table(command: str) -> None:
+    """And a page names the columns of the file of judged decisions."""
     found = re.findall(rf"^keys of {IN_LIST[command]}: (\w+)$", MADE.read_text(), re.MULTILINE)
     apart = {"findings", "same_games", "separate_games", "decided", "differences"}
     assert {*found} - apart == keys(command) - apart
+    table = PAGES["docs/analyse.md"].split("## The file")[1].split("\n## ")[0]
+    assert command != "analyse" or named_in(table) == DECISIONS.names
 
 
 @pytest.mark.slow
-def test_an_export_has_the_keys_of_the_table(arena: Arena) -> None:
-    """With a fault where there is one, and rules where they are changed."""
+def test_other_documents_have_the_keys_of_the_table(arena: Arena) -> None:
+    """An export, too: with a fault where there is one, and rules where they are changed."""
+    for words in ("plan 3 --gap 100", "probe greedy --pairs 1"):
+        document = arena(*words.split(), "--json").stdout
+        assert {*json.loads(document)} == keys(words.split()[0])
     named = {*named_in(PAGES["docs/command-line.md"].split("| key | what |")[1])}
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
     game = {*json.loads(arena("export", "out").stdout.splitlines()[0])}
@@ -228,29 +231,26 @@ def score(bots: list[str], pairs: int) -> str:
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("step", range(3))
-def test_each_step_of_a_first_bot_scores_what_its_row_says(step: int, tmp_path: Path) -> None:
-    row = re.findall(r"^\| (?:as|step).+? \| (\d.+?) \| (.+?) \|$", FIRST, re.MULTILINE)[step]
-    (tmp_path / "my_bot.py").write_text(versions()[step])
-    bot = f"my_bot={tmp_path}/my_bot.py"
-    assert row == tuple(score([bot, name], 500) for name in ("greedy", "majority"))
-
-
-@pytest.mark.study
 @pytest.mark.parametrize("row", range(3))
-def test_a_bot_that_searches_scores_what_its_row_says(row: int, tmp_path: Path) -> None:
+def test_bots_of_pages_score_what_their_rows_say(row: int, tmp_path: Path) -> None:
+    """The first bot after each step, the one that searches with other parameters, rollouts."""
+    bot = f"my_bot={write_bots(tmp_path, row)}/my_bot.py"
+    steps = re.findall(r"^\| (?:as|step).+? \| (\d.+?) \| (.+?) \|$", FIRST, re.MULTILINE)
+    assert steps[row] == tuple(score([bot, name], 500) for name in ("greedy", "majority"))
     table = re.findall(r"^\| .+ \| (\d.+?) \| (.+?) \| (.+?) \|$", SEARCH, re.MULTILINE)
-    (tmp_path / "my_bot.py").write_text(versions()[-1])
-    (tmp_path / "sampler.py").write_text(dict(markdown.named(SEARCH, "python"))["sampler.py"])
     params = ("", "(worlds=160)", "(exact=True)")[row]
-    bot = f"sampler={tmp_path}/sampler.py{params}"
+    bot = f"sampler={write_bots(tmp_path)}/sampler.py{params}"
     opponents = "greedy", "majority", f"{tmp_path}/my_bot.py"
     assert table[row] == tuple(score([bot, name], 50) for name in opponents)
+    assert row or score([f"rollouts={tmp_path}/rollouts.py", "apprentice"], 25) in ROLLOUTS
 
 
-@pytest.mark.study
-def test_the_rollouts_score_what_their_page_says() -> None:
-    assert score([f"rollouts={ROOT}/docs/examples/rollouts.py", "apprentice"], 25) in ROLLOUTS
+def write_bots(folder: Path, step: int = -1) -> Path:
+    """Write the bots of the pages, the first one as after a step; return the folder."""
+    (folder / "my_bot.py").write_text(versions()[step])
+    for name, page in (("sampler.py", SEARCH), ("rollouts.py", ROLLOUTS)):
+        (folder / name).write_text(dict(markdown.named(page, "python"))[name])
+    return folder
 
 
 QUICK = "apprentice", "city_hunter", "denier", "greedy", "majority", "timing", "uniform"
@@ -269,10 +269,7 @@ def test_the_steps_stand_on_the_ladder_where_their_page_says() -> None:
 @pytest.mark.parametrize("bot", ["my_bot", "sampler", "rollouts"])
 def test_a_step_plays_its_stored_pairs(bot: str, tmp_path: Path) -> None:
     """Against the quick bots of the ladder. (`own` and `learner` would have to be trained.)"""
-    (tmp_path / "my_bot.py").write_text(versions()[-1])
-    (tmp_path / "sampler.py").write_text(dict(markdown.named(SEARCH, "python"))["sampler.py"])
-    (tmp_path / "rollouts.py").write_text(dict(markdown.named(ROLLOUTS, "python"))["rollouts.py"])
-    spec = f"{bot}={tmp_path}/{bot}.py{'(exact=True)' if bot == 'sampler' else ''}"
+    spec = f"{bot}={write_bots(tmp_path)}/{bot}.py{'(exact=True)' if bot == 'sampler' else ''}"
     run = library.run([spec], against=QUICK, pairs=50, seed=1, progress=False)
     stored = {two: one for two, one in ladder.read(ladder.STEPS).items() if bot in two}
     played = ladder.count_pairs(run.games)
@@ -336,19 +333,15 @@ def a_probe_prints_what_stands_there(ran: markdown.Ran, _: Path) -> None:
 
 
 def the_pages_have_the_names_of_the_page(_: markdown.Ran, folder: Path) -> None:
-    """All of them, and no other."""
+    """All of them, and no other; the functions of its scripts are there."""
     names = {path.name for path in folder.iterdir() if path.is_file() and is_replay(path)}
     of_a_game = {"champion-greedy-1-0.html", "champion-greedy-1-0-seat-1.html"}
     assert names == of_a_game | {"second.html", "judged.html"}
-
-
-def test_every_function_of_the_page_is_there() -> None:
     board, viewer = (
         next((ROOT / "arena").rglob(name)).read_text() for name in ("board.js", "viewer.js")
     )
-    assert "drawBoard" in board
     assert "Arena.mountViewer =" in viewer
-    for key in ("players", "perspective", "names", "onAction"):
+    for key in ("drawBoard", "players", "perspective", "names", "onAction"):
         assert key in board
 
 
@@ -365,15 +358,3 @@ CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
     "docs/viewer.md": the_pages_have_the_names_of_the_page,
 }
 """What is seen of a page's commands beside their exit status."""
-
-
-def test_every_check_is_of_a_page_that_is_walked() -> None:
-    walked = {page for page, text in PAGES.items() if markdown.commands(text)}
-    assert {*CHECKS, *EXACT, *NEEDS, *FAILING} <= walked
-    assert {"README.md", "docs/first-bot.md"} <= walked
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", ["plan 3 --gap 100", "probe greedy --pairs 1"])
-def test_other_documents_have_the_keys_of_the_table(arena: Arena, words: str) -> None:
-    assert {*json.loads(arena(*words.split(), "--json").stdout)} == keys(words.split()[0])

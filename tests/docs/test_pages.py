@@ -163,37 +163,23 @@ def test_the_cluster_begins_with_its_warning_and_shows_pages_to_nobody() -> None
     dockerfile = ROOT / services["worker"]["build"]["dockerfile"]
     assert dockerfile == containers / "Dockerfile"
     assert dockerfile.exists()
+    for text in markdown.blocks(CLUSTER, "python"):
+        compile(text, "program.py", "exec")
+        assert 'if __name__ == "__main__":' in text  # Dask starts processes that would import it
 
 
-@pytest.mark.parametrize("text", markdown.blocks(CLUSTER, "python"))
-def test_its_programs_have_a_main_guard(text: str) -> None:
-    """They compile; Dask starts processes that would import the program."""
-    compile(text, "program.py", "exec")
-    assert 'if __name__ == "__main__":' in text
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        f"{len(ALLOWED)} system calls",
-        f"{len(DECIDED)} more",
-        f"{DISK >> 20} MB and {INODES:,} files",
-        f"{MOST_OPEN} files in each process",
-        f"{SOCKETS} sockets",
-        f"{fills.KERNEL_ALLOWED >> 20} MB",
+def test_a_figure_is_that_of_the_code() -> None:
+    for words in (
+        *(f"{len(ALLOWED)} system calls", f"{len(DECIDED)} more", f"{SOCKETS} sockets"),
+        *(f"{DISK >> 20} MB and {INODES:,} files", f"{MOST_OPEN} files in each process"),
+        *(f"{fills.KERNEL_ALLOWED >> 20} MB", f"{MOST >> 30} GB", f"{MEGABYTES} MB"),
         f"{most_processes(hosted=True) - 1} processes and threads",
-        f"{MOST >> 30} GB",
         f"{MOST_FILES:,} files or {MOST_DATA >> 20} MB",
-        f"{SECONDS} s of a processor",
-        f"{SECONDS_OF_MB} s more for each MB",
-        f"{MEGABYTES} MB",
-        f"{WHOLE:.0f} s to come whole",
-        f"{MOST_WAITING} connections",
+        *(f"{SECONDS} s of a processor", f"{SECONDS_OF_MB} s more for each MB"),
+        *(f"{WHOLE:.0f} s to come whole", f"{MOST_WAITING} connections"),
         f"Linux {OLDEST_JAIL[0]}.{OLDEST_JAIL[1]}",
-    ],
-)
-def test_a_figure_is_that_of_the_code(words: str) -> None:
-    assert words in TRUST
+    ):
+        assert words in TRUST
 
 
 @pytest.fixture
@@ -244,11 +230,20 @@ def first_cells(heading: str) -> list[str]:
 
 
 def test_the_map_has_every_room_and_every_addon() -> None:
-    """The rooms in the order in which they may import one another."""
-    flat = ("__main__", "addons", "errors", "processes", "removed", "threads", "tokens")
+    """The rooms in the order in which they may import one another; an add-on has a page.
+
+    It is the first one of its row; before its first heading it also says which extra is needed.
+    """
+    flat = ("__main__", "addons", "errors", "processes", "threads", "tokens")
     rooms = [room for room in ROOMS if room not in flat]
     assert first_cells("rooms below it in this table:") == rooms
     assert {*first_cells("are beside the core:")} == ADDONS
+    for addon in ADDONS:
+        (row,) = re.findall(rf"^\| `{addon}` \| .+$", ARCHITECTURE, re.MULTILINE)
+        page = re.findall(r"\]\((.+?)\)", row)[0]
+        head = PAGES[f"docs/{page}"].split("\n## ")[0]
+        assert f"add-on `{addon}`" in head
+        assert "extra" in head
 
 
 def test_pages_name_files_that_exist() -> None:
@@ -261,16 +256,6 @@ def test_pages_name_files_that_exist() -> None:
         for folder, *names in MODULE.findall(text):
             place = ROOT.joinpath(*folder.split("."), names[0])
             assert place.with_suffix(".py").exists() or place.is_dir(), (page, folder, names)
-
-
-@pytest.mark.parametrize("addon", sorted(ADDONS))
-def test_an_addon_has_a_page_that_says_so(addon: str) -> None:
-    """The first one of its row, before its first heading; it also says which extra is needed."""
-    (row,) = re.findall(rf"^\| `{addon}` \| .+$", ARCHITECTURE, re.MULTILINE)
-    page = re.findall(r"\]\((.+?)\)", row)[0]
-    head = PAGES[f"docs/{page}"].split("\n## ")[0]
-    assert f"add-on `{addon}`" in head
-    assert "extra" in head
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -386,15 +371,14 @@ def test_every_page_is_two_clicks_from_the_first(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_only_a_site_is_replaced(tmp_path: Path) -> None:
+def test_only_a_site_is_replaced_and_a_release_adds_its_version_by_its_heading(
+    tmp_path: Path,
+) -> None:
+    """Of versions before 1 there is no site; the one that is built is there in any case."""
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="something else than a site"):
         build_site(tmp_path, gallery=False)
     assert (tmp_path / "mine.txt").read_text() == "mine"
-
-
-def test_a_release_adds_its_version_by_its_heading() -> None:
-    """Of versions before 1 there is no site; the one that is built is there in any case."""
     text = "# Changelog\n\n## Unreleased\n\n## 1.1.0 (2027-01-02)\n\n## 1.0.0\n\n## 0.9.0\n"
     found = list_versions(text, "1.2.0.dev1", "https://example.org/")
     assert [one["version"] for one in found] == ["1.2.0.dev1", "1.1.0", "1.0.0"]
@@ -441,17 +425,13 @@ def test_every_config_key_has_a_row_and_every_column_a_sentence() -> None:
         for key in of.__struct_fields__:
             (row,) = re.findall(rf"^\| `{key}` \| (.+?) \| (.+?) \|", part, re.MULTILINE)
             assert row[0].endswith("."), key
-    for columns in csv_columns.files():
-        for name, meaning in csv_columns.meanings(columns):
-            assert meaning.endswith((".", ")")), name
-
-
-def test_a_row_has_the_bounds_and_the_default_of_its_type() -> None:
-    page = config_keys.pages()[config_keys.NAME]
     assert "| whole number, 1 to 256 |  |" in page
     assert "| number, more than 0 and at most 86,400 | `10.0` |" in page
     assert "| `gauntlet` or `round_robin` or `swiss` | `round_robin` |" in page
     assert "| `set_bonus` | `5` |" in page
+    for columns in csv_columns.files():
+        for name, meaning in csv_columns.meanings(columns):
+            assert meaning.endswith((".", ")")), name
 
 
 def test_every_page_is_listed_by_one_way_in() -> None:
@@ -465,31 +445,21 @@ def test_every_page_is_listed_by_one_way_in() -> None:
     assert sorted(listed) == sorted(here | beside | {"tour.ipynb"})
 
 
-def links() -> list[tuple[str, str]]:
-    """Return each page with the files that it links to."""
-    paths = [
-        *DOCS.rglob("*.md"),
-        *(path for name in (*staging.BESIDE, "README.md") for path in ROOT.glob(name)),
-    ]
-    found = []
-    for path in paths:
-        if "site" not in path.relative_to(ROOT).parts:
-            text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
-            found += [(str(path.relative_to(ROOT)), link) for link in staging.LINK.findall(text)]
-    return found
-
-
 def test_every_link_of_a_page_leads_to_a_file_of_the_repository() -> None:
     """So that the pages can be read on a code host, too; staged ones lead to where they lie."""
-    assert len(links()) > 100
+    links = [
+        (page, link)
+        for page in PAGES
+        for link in staging.LINK.findall(re.sub(r"```.*?```", "", PAGES[page], flags=re.DOTALL))
+    ]
+    assert len(links) > 100
     assert not [
         (page, link)
-        for page, link in links()
+        for page, link in links
         if not (ROOT / page).parent.joinpath(link).exists() and not link.startswith("gallery/")
     ]
-    moved = staging.move_links(
-        "[a](../league.md) [b](../../bench/STUDIES.md#x)", "docs/course/a.md"
-    )
+    page, text = "docs/course/a.md", "[a](../league.md) [b](../../bench/STUDIES.md#x)"
+    moved = staging.move_links(text, page)
     assert moved == "[a](../league.md) [b](../bench/STUDIES.md#x)"
     assert staging.move_links("[a](docs/trust.md)", "CONTRIBUTING.md") == "[a](trust.md)"
     assert staging.move_links("[a](https://example.org/x.md)", "docs/a.md").endswith("org/x.md)")

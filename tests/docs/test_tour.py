@@ -206,14 +206,12 @@ CONDITIONS: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
 }
 """What is arranged before the commands of an entry."""
 
-IN_A_SHELL = ("The command is not found", "Python is too old")
 
-
-def run(command: str, folder: Path, name: str) -> Done:
-    """Run a command of an entry."""
-    if name not in IN_A_SHELL:
-        return markdown.run(command, folder)
+def run_in_shell(command: str, folder: Path) -> Done:
     return run_program("sh", "-c", command, folder=folder)
+
+
+IN_A_SHELL = ("The command is not found", "Python is too old")
 
 
 def plain(text: str) -> str:
@@ -232,15 +230,23 @@ def plain(text: str) -> str:
 def test_the_line_is_what_the_command_prints(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last command of an entry prints its line; an error ends with its status."""
+    """The last command of an entry prints its line; an error ends with its status.
+
+    Below it is said what to do.
+    """
+    assert len(ENTRIES) > 15
+    assert CONDITIONS.keys() <= ENTRIES.keys()
+    advice = ENTRIES[name].rpartition("```\n")[2].partition("\n## ")[0].strip()
+    assert advice[25:].endswith(".")
     for file, text in FILES.items():
         (tmp_path / file).write_text(text)
     with monkeypatch.context() as patch:
         CONDITIONS.get(name, lambda *_: None)(tmp_path, patch)
         *before, last = markdown.blocks(ENTRIES[name], "console")[0].splitlines()
+        run = run_in_shell if name in IN_A_SHELL else markdown.run
         for command in before:
-            assert run(command, tmp_path, name).returncode == 0, command
-        done = run(last, tmp_path, name)
+            assert run(command, tmp_path).returncode == 0, command
+        done = run(last, tmp_path)
     find_bubblewrap.cache_clear()
     (said,) = markdown.blocks(ENTRIES[name], "text")
     printed = plain(done.stdout + done.stderr)
@@ -248,16 +254,3 @@ def test_the_line_is_what_the_command_prints(
     if said.startswith("error: ") and name not in IN_A_SHELL:
         assert (done.returncode, done.stdout) == (1 if "memory" in said else 2, "")
         assert len(done.stderr.splitlines()) == 1
-
-
-def test_there_are_more_than_fifteen_and_each_says_what_to_do() -> None:
-    """Below its line; the conditions and files belong to entries of the page."""
-    assert len(ENTRIES) > 15
-    assert CONDITIONS.keys() <= ENTRIES.keys()
-    for name, entry in ENTRIES.items():
-        assert len(markdown.blocks(entry, "text")) == 1, name
-        advice = entry.rpartition("```\n")[2].partition("\n## ")[0].strip()
-        assert len(advice) > 25, name
-        assert advice.endswith("."), name
-    for file in FILES:
-        assert re.search(rf"\b{file.removesuffix('.py')}\b", PAGE), file

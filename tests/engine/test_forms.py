@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 from random import Random
 from typing import Any, TypeVar
 
@@ -20,16 +20,16 @@ from engine.notation import check_deal, parse_actions, parse_cards, parse_deal
 from engine.record import Record
 from engine.rules import STANDARD, Rules, first_seat
 from engine.scoring import points
-from engine.state import Seat, State, random_deal
+from engine.state import Seat, State
 from engine.view import View, view
 from engine.words import MOST, NAMES, describe, rules_text
 from engine.worlds import sample
-from tests.positions import DECK, RULE_SETS, at, dealt, quiet_game, random_game, walk
+from tests.positions import DECK, RULE_SETS, at, dealt, quiet_game, states, walk
 from tests.tiers import few
 
 
-def test_kinds_and_actions_are_the_integers_in_the_order_of_the_notation() -> None:
-    """`5 6 7 8 2 3 4 x y z C` are 0 to 10, and `T` is 11; each has one character."""
+def test_kinds_and_actions_are_integers_in_the_order_of_the_notation_and_so_are_packs() -> None:
+    """`5 6 7 8 2 3 4 x y z C` are 0 to 10, and `T` is 11; also no cards, and the most copies."""
     assert list(KINDS) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert (FIVE, SIX, SEVEN, EIGHT, CITY, TAKE) == (0, 1, 2, 3, 10, 11)
     assert SUPPORTS == (0, 1, 2, 3)
@@ -37,10 +37,6 @@ def test_kinds_and_actions_are_the_integers_in_the_order_of_the_notation() -> No
     assert to_text(bytes(range(12))) == CHARS
     assert len(set(CHARS)) == 12
     assert to_text(b"") == ""
-
-
-def test_a_pack_holds_its_cards_in_kind_order() -> None:
-    """Also no cards, one of kind 0, and the most copies, which leave all other digits at zero."""
     five = pack_of([FIVE])
     assert (size(five), count(five, FIVE), count(five, SIX)) == (1, 1, 0)
     assert (pack_text(five), cards_of(five)) == ("5", b"\x00")
@@ -59,29 +55,18 @@ def test_a_pack_holds_its_cards_in_kind_order() -> None:
 DEAL = dealt("55667", "78822", "88", removed="CCC")
 
 
-def test_the_take_is_an_action_and_no_card_and_ply_0_is_a_ply() -> None:
-    """`T` is action 11; a wrong first action is at ply 0, and a wrong card at none."""
+def test_what_is_no_notation_is_named_with_its_place() -> None:
+    """`T` is no card; a wrong first action is at ply 0, and a wrong card at none."""
     assert list(parse_actions("5T")) == [0, 11]
-    with pytest.raises(NotationError, match="'T' at index 1 is not a card"):
+    with pytest.raises(NotationError, match="'T' at index 1 is not a card") as caught:
         parse_cards("5T")
-    with pytest.raises(NotationError) as caught:
-        parse_actions("?")
-    assert caught.value.ply == 0
-    with pytest.raises(NotationError) as caught:
-        parse_cards("?")
     assert caught.value.ply is None
-
-
-@pytest.mark.parametrize(
-    "char", ["9", "c", "t", "X", " ", "\n", "é", pytest.param("\ud800", id="surrogate"), "五"]
-)
-def test_an_unknown_character_is_named_with_its_place(char: str) -> None:
-    """The message holds the character, printable, and its index; the error holds the ply."""
-    with pytest.raises(NotationError) as caught:
-        parse_actions(f"56{char}7{char}")
-    assert f"{char!a} at index 2" in str(caught.value)
-    assert str(caught.value).isascii()
-    assert caught.value.ply == 2
+    for place, char in product((0, 2), ("9", "c", "t", "X", " ", "\n", "é", "\ud800", "五")):
+        with pytest.raises(NotationError) as caught:
+            parse_actions(f"{'56'[:place]}{char}7{char}")
+        assert f"{char!a} at index {place}" in str(caught.value)
+        assert str(caught.value).isascii()
+        assert caught.value.ply == place
 
 
 def test_a_deal_is_all_the_cards_of_its_rules_in_the_order_dealt() -> None:
@@ -243,6 +228,9 @@ def test_every_field_says_what_the_view_says(rules: Rules) -> None:
         seen = [view(one, seat) for one in positions for seat in (0, 1)]
         told = {bytes(encoder_of(rules).observation(one)) for one in seen}
         assert len(told) == 2 * len(positions)
+    if rules != STANDARD:
+        with pytest.raises(RulesError, match=r"a view of Rules\(.+\); .* for Rules\(\)"):
+            Encoder(STANDARD).observation(seen[0])
 
 
 def check_fields(rules: Rules, seen: View, state: State) -> None:
@@ -298,14 +286,6 @@ def test_cards_that_are_not_seen_change_nothing_and_worths_are_leads_after_takes
                 expected += [lead(own + taken, other), lead(own, other + taken)]
             assert worths(seen) == worths(twin) == expected
             assert len(expected) == WORTHS
-
-
-def test_a_view_of_other_rules_is_refused() -> None:
-    """The message has both."""
-    other = Rules(take_size=4)
-    seen = view(State(random_deal(Random(1), other), other), 0)
-    with pytest.raises(RulesError, match=r"a view of Rules\(take_size=4\); .* for Rules\(\)"):
-        Encoder(STANDARD).observation(seen)
 
 
 T = TypeVar("T")
@@ -382,41 +362,27 @@ def _by_seat(seat: Seat, mine: T, theirs: T) -> tuple[T, T]:
     return (theirs, mine) if seat else (mine, theirs)
 
 
-def positions(rules: Rules, games: int, seed: int = 1) -> Iterator[View]:
-    """Yield the views of both seats at every ply of random games."""
-    rng = Random(seed)
-    for _ in range(games):
-        deal, actions = random_game(rng, rules)
-        state = State(parse_deal(deal, rules), rules)
-        yield from (view(state, seat) for seat in (0, 1))
-        for action in parse_actions(actions):
-            state.apply(action)
-            yield from (view(state, seat) for seat in (0, 1))
-
-
 @pytest.mark.parametrize("name", [*few(RULE_SETS, 4), *few(LONG)])
 def test_a_described_view_is_read_back_and_is_short(name: str) -> None:
-    """At every ply of games of all phases, for the seat to act and for the other one."""
+    """At every ply, for both seats; with points, the next take and what is hidden."""
     rules, is_long = (RULE_SETS | LONG)[name], name in LONG
-    for seen in islice(positions(rules, games=1 if is_long else 4), 0, None, 9 if is_long else 1):
-        text = seen.describe()
-        assert len(text) <= MOST, text
-        assert read(text) == seen, text
-
-
-def test_the_text_has_what_follows_from_the_view() -> None:
-    """Points, the next take, the unseen cards and the number of hidden ones."""
-    for seen in positions(STANDARD, 5, seed=2):
-        text = seen.describe()
-        mine, theirs = points(seen.piles)[:: -1 if seen.seat else 1]
-        assert re.findall(r"(-?\d+) points now: majorities", text) == [str(mine), str(theirs)]
-        for line in re.findall(r"points now: (.*)\.", text):
-            assert sum(numbers(line)) in (mine, theirs)
-        said = dict(line.split(": ", 1) for line in text.splitlines()[1:])
-        assert _read_pack(said["A take would bring"]) == pack_of(seen.row[-5:])
-        unseen = said["Unseen, held by the opponent, still to come or removed"]
-        assert _read_pack(unseen) == seen.unseen
-        assert said["The opponent's hand"] == f"{seen.opponent_cards} hidden cards."
+    for state in islice(states(1 if is_long else 4, rules), 0, None, 9 if is_long else 1):
+        for seen in (view(state, 0), view(state, 1)):
+            text = seen.describe()
+            assert len(text) <= MOST, text
+            assert read(text) == seen, text
+            if is_long:
+                continue
+            score = [*points(seen.piles, rules)][:: -1 if seen.seat else 1]
+            said = re.findall(r"(-?\d+) points now: (majorities.*)\.", text)
+            assert [int(whole) for whole, _ in said] == score
+            assert [sum(numbers(parts)) for _, parts in said] == score
+            lines = dict(line.split(": ", 1) for line in text.splitlines()[1:])
+            take = seen.row[-rules.take_size :]
+            assert _read_pack(lines["A take would bring"]) == pack_of(take)
+            unseen = lines["Unseen, held by the opponent, still to come or removed"]
+            assert _read_pack(unseen) == seen.unseen
+            assert numbers(lines["The opponent's hand"]) == [seen.opponent_cards]
 
 
 def numbers(text: str) -> list[int]:

@@ -114,18 +114,30 @@ def test_a_golden_game_plays_as_it_is_written_and_the_second_referee_agrees(path
     assert f"\nwinner {name}, {win_type}, {score}\n" in text
 
 
-def test_the_default_is_the_published_game() -> None:
-    """45 cards, hands of five, four rounds, 48 actions, which cannot be changed."""
+def test_the_default_is_the_published_game_and_zero_is_a_value() -> None:
+    """45 cards, hands of five, 48 actions, which cannot be changed; the last numbers that fit."""
     assert Rules() == STANDARD
-    assert len(STANDARD.deck) == 45
-    assert STANDARD.round_plies == 12
-    assert STANDARD.game_plies == 48
+    assert (len(STANDARD.deck), STANDARD.round_plies, STANDARD.game_plies) == (45, 12, 48)
     assert STANDARD.changes() == {}
     assert repr(STANDARD) == "Rules()"
     assert replace(STANDARD, set_bonus=4) == Rules(set_bonus=4)
     assert [field.name for field in fields(Rules)] == [*RULE_NAMES]
     with pytest.raises(AttributeError):
         STANDARD.take_size = 6  # type: ignore[misc]
+    for changes in (
+        *({"set_bonus": 0}, {"removed": 0, "opening_row": 5}, {"removed": 5, "opening_row": 0}),
+        *({"majority_values": (0, 0, 0, 0)}, {"take_size": 8}),
+        SHORT | {"rounds": 3, "removed": 28},
+    ):
+        rules = Rules(**changes)
+        assert {name: getattr(rules, name) for name in changes} == changes
+        assert rules.changes().keys() == changes.keys()
+    for wrong, message in (
+        *(({"set_bonsu": 4}, r"'set_bonsu'.*set_bonus"), ({"deck": b""}, "'deck'")),
+        (["set_bonus"], "mapping"),
+    ):
+        with pytest.raises(RulesError, match=message):
+            Rules.from_changes(wrong)
 
 
 SHORT: dict[str, Any] = {"hand_size": 2, "take_size": 3, "opening_row": 5}
@@ -154,38 +166,6 @@ def test_numbers_that_do_not_fit_are_refused_with_the_sum(
         Rules(**changes)
 
 
-def test_zero_and_the_last_numbers_that_fit_are_values() -> None:
-    """No bonus, no removed cards, no opening row, majorities worth nothing, a long take."""
-    for changes in (
-        {"set_bonus": 0},
-        {"removed": 0, "opening_row": 5},
-        {"removed": 5, "opening_row": 0},
-        {"majority_values": (0, 0, 0, 0)},
-        {"take_size": 8},
-        SHORT | {"rounds": 3, "removed": 28},
-    ):
-        rules = Rules(**changes)
-        assert {name: getattr(rules, name) for name in changes} == changes
-        assert rules.changes().keys() == changes.keys()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("hand_size", value) for value in ("5", 5.0, True)),
-        *(("set_bonus", value) for value in (None, 10**9)),
-        *(("tiebreak", value) for value in ("eights", [])),
-        *(("copies", value) for value in ((5, 6, 7, 8), 45, "56782345678")),
-        *(("majority_values", value) for value in ((5, 6, 7), (5, 6, 7, "8"))),
-    ],
-)
-def test_an_invalid_value_is_refused_by_name(name: str, value: object) -> None:
-    """The message names the rule and shows the value."""
-    message = refusal(**{name: value})
-    assert name in message
-    assert repr(list(value) if isinstance(value, tuple) else value) in message
-
-
 @pytest.mark.parametrize("name", RULE_SETS)
 def test_rules_come_back_from_their_changes_and_can_be_dealt(name: str) -> None:
     """Equal, with the same hash; hands, row, deck and removed have the sizes of the numbers."""
@@ -200,19 +180,16 @@ def test_rules_come_back_from_their_changes_and_can_be_dealt(name: str) -> None:
     assert len(state.deck) == (rules.rounds - 1) * 2 * rules.hand_size
 
 
-def test_an_unknown_rule_is_refused_with_the_list_of_rules() -> None:
-    """The message holds the wrong name and the right ones; derived fields are not rules."""
-    with pytest.raises(RulesError, match=r"'set_bonsu'.*set_bonus"):
-        Rules.from_changes({"set_bonsu": 4})
-    with pytest.raises(RulesError, match="'deck'"):
-        Rules.from_changes({"deck": b""})
-    with pytest.raises(RulesError, match="mapping"):
-        Rules.from_changes(["set_bonus"])
-
-
 LEAST = {"removed": 0, "opening_row": 0}
 LEAST |= dict.fromkeys(("hand_size", "take_size", "rounds", "cities_needed"), 1)
 COPIES = (5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 3)
+INVALID: dict[str, tuple[object, ...]] = {
+    "hand_size": ("5", 5.0, True),
+    "set_bonus": (None, 10**9),
+    "tiebreak": ("eights", []),
+    "copies": ((5, 6, 7, 8), 45, "56782345678"),
+    "majority_values": ((5, 6, 7), (5, 6, 7, "8")),
+}
 
 
 def refusal(**changes: Any) -> str:
@@ -224,8 +201,13 @@ def refusal(**changes: Any) -> str:
     return ""
 
 
-def test_a_number_is_refused_just_outside_its_range() -> None:
+def test_an_invalid_value_is_refused_by_name_and_a_number_just_outside_its_range() -> None:
     """From 0 or 1 to 1000, and up to 31 copies; a deal may still not fit."""
+    for name, values in INVALID.items():
+        for value in values:
+            message = refusal(**{name: value})
+            assert name in message
+            assert repr(list(value) if isinstance(value, tuple) else value) in message
     for name, least in LEAST.items():
         for value in (least - 1, 1001):
             expected = f"{name} must be a whole number from {least} to 1000: {value}"
@@ -242,17 +224,13 @@ def test_a_number_is_refused_just_outside_its_range() -> None:
 
 def test_a_wrong_value_is_shown_in_at_most_80_characters() -> None:
     """One of 79 characters is cut; Python prints no int of 5,000 digits, and no deep list."""
-    shown = refusal(tiebreak="x" * 78).partition(": ")[2]
-    assert shown == f"'{'x' * 78}'"
-    cut = refusal(tiebreak="x" * 79).partition(": ")[2]
-    assert cut == f"'{'x' * 79}..."
+    for length, shown in ((78, f"'{'x' * 78}'"), (79, f"'{'x' * 79}...")):
+        assert refusal(tiebreak="x" * length).partition(": ")[2] == shown
     nested: list[object] = []
     for _ in range(100_000):
         nested = [nested]
-    assert refusal(removed=10**5000) == (
-        "removed must be a whole number from 0 to 1000: a value too long to print"
-    )
-    assert refusal(set_bonus=nested).endswith(": a value too long to print")
+    for name, value in (("removed", 10**5000), ("set_bonus", nested)):  # Python prints neither
+        assert refusal(**{name: value}).endswith(": a value too long to print")
 
 
 def test_a_deck_may_have_more_cards_than_a_byte_has_values() -> None:

@@ -10,13 +10,8 @@ from engine.view import view
 from tests.positions import DECK, at, dealt, hands, legal, packs, piles, quiet_game, row
 from tests.referee import Table
 
-DEAL = (
-    "55667" "78822" "88"  # round 1 and the row
-    "55667" "78833"  # round 2
-    "56677" "78xxx"  # round 3
-    "8224y" "yyyzz"  # round 4
-    "CCC"  # removed
-)  # fmt: skip
+DEAL = "55667788228855667788335667778xxx8224yyyyzzCCC"
+"""In turn: round 1, the row, rounds 2 to 4, the removed cards."""
 
 
 def test_r1_the_deck_has_45_cards_of_eleven_kinds() -> None:
@@ -123,8 +118,11 @@ def test_r9_taken_cards_lie_face_up_to_the_end() -> None:
     assert piles(at(DEAL, actions[:24])) == ("5567788822", "5566677833")
 
 
-def test_r10_a_round_is_six_actions_each_and_the_next_has_new_hands() -> None:
-    """Seat 0 gets the first five cards of a round's ten, whichever seat begins it."""
+def test_r10_a_round_is_six_actions_each_and_the_game_ends_after_four() -> None:
+    """Seat 0 gets the first five cards of a round's ten, whichever seat begins it.
+
+    The game has 48 actions, no fewer and no more; the score is counted by hand, 17 against 25.
+    """
     actions = quiet_game(DEAL)
     for rounds, held in enumerate(
         (("55667", "78833"), ("56677", "78xxx"), ("8224y", "yyyzz")), start=1
@@ -133,11 +131,6 @@ def test_r10_a_round_is_six_actions_each_and_the_next_has_new_hands() -> None:
         state = at(DEAL, actions[: 12 * rounds])
         assert state.round == rounds + 1
         assert hands(state) == held
-
-
-def test_r10_the_game_ends_after_four_rounds() -> None:
-    """48 actions, no fewer and no more; the score is counted by hand, 17 against 25."""
-    actions = quiet_game(DEAL)
     assert len(actions) == 48
     assert not at(DEAL, actions[:47]).over
     state = at(DEAL, actions)
@@ -154,7 +147,10 @@ SUPPORTS_BREAK_TIES = Rules(tiebreak="supports")
 
 
 def test_r11_three_cities_win_at_once_in_the_middle_of_a_round() -> None:
-    """As the sixth action seat 1 takes C 6 C 6 C, and seat 0 8 C C C 6 as the fifth."""
+    """As the sixth action seat 1 takes C 6 C 6 C, and seat 0 8 C C C 6 as the fifth.
+
+    Two against one, three in a hand and in the row, or two while one is removed win nothing.
+    """
     deal = dealt("CCC56", "66777", "88")
     state = at(deal, "C6C6CT")
     assert piles(state) == ("", "66CCC")
@@ -166,15 +162,10 @@ def test_r11_three_cities_win_at_once_in_the_middle_of_a_round() -> None:
     assert piles(state) == ("68CCC", "")
     assert state.over
     assert outcome(state.piles)[:2] == (0, "city")
-
-
-def test_r11_less_than_three_cities_in_a_pile_win_nothing() -> None:
-    """Two against one, three in a hand and in the row, or two while one is removed."""
     state = at(dealt("CC566", "7778C", "88"), "C7C7" "T" "75C6" "86" "T")  # fmt: skip
     assert piles(state) == ("778CC", "5668C")
     assert not state.over
     assert state.round == 2
-    deal = dealt("CCC56", "66777", "88")
     assert not at(deal).over
     state = at(deal, "C6C6C")
     assert row(state).count("C") == 3
@@ -283,14 +274,10 @@ def test_r17_more_8s_break_a_tie_then_7s_6s_and_5s(
         assert_tie_goes_to(better, other, rules)
 
 
-@pytest.mark.parametrize(("better", "other"), [("C", ""), ("CC", "C"), ("5678CC", "5678")])
-def test_r18_with_equal_supports_more_cities_break_a_tie(better: str, other: str) -> None:
-    """Cities score nothing, but they are the last tie-break."""
-    assert_tie_goes_to(better, other)
-
-
-def test_r18_the_last_tie_is_a_draw() -> None:
+def test_r18_more_cities_break_a_tie_and_the_last_tie_is_a_draw() -> None:
     """With equal totals, supports and cities; the variant `supports` stops before the cities."""
+    for better, other in (("C", ""), ("CC", "C"), ("5678CC", "5678")):
+        assert_tie_goes_to(better, other)
     for first, second in (("", ""), ("C", "C"), ("8", "8"), ("5678C", "5678C"), ("3x", "2")):
         assert outcome(packs(first, second))[:2] == (None, "draw")
         assert outcome(packs(first, second), SUPPORTS_BREAK_TIES)[:2] == (None, "draw")

@@ -15,7 +15,7 @@ import pytest
 
 import arena as library
 from arena.cli import find_commands
-from arena.removed import REMOVED
+from arena.errors import REMOVED
 from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament.config import convert, make_tournament
 from arena.tournament.versions import engine_sha256, minor, version_here
@@ -201,11 +201,15 @@ def of_run(folder: Path, version: object) -> None:
     forge(folder / "run" / "run.sqlite", "UPDATE run SET value = ?", text)
 
 
-@pytest.mark.slow
 def test_what_a_later_version_has_made_is_refused(tmp_path: Path, arena: Arena) -> None:
-    """Of a later minor or major release; one of another patch release is not."""
+    """Of a later minor or major release, and what is no version; another patch release is not."""
     unpack(tmp_path, RELEASED[-1], "run")
     write_inputs(tmp_path)
+    texts = "abc", "", "1" * 50, "9" * 5000 + ".0", "1.x"
+    for version in (*texts, -1, 10**30, None, ["1.0.0"], {}, True):
+        of_run(tmp_path, version)
+        line = refused(arena("show", "run"))
+        assert "its manifest cannot be read: versions: no version" in line
     major, small = minor(version_here()).split(".")
     for later in (f"{major}.{int(small) + 1}.0", f"{int(major) + 1}.0.0.dev3"):
         of_run(tmp_path, later)
@@ -216,41 +220,26 @@ def test_what_a_later_version_has_made_is_refused(tmp_path: Path, arena: Arena) 
     assert arena("show", "run").returncode == 0
 
 
-def test_no_version_is_refused(tmp_path: Path, arena: Arena) -> None:
-    """Texts, numbers and nothing, each with one line."""
-    unpack(tmp_path, RELEASED[-1], "run")
-    texts = "abc", "", "1" * 50, "9" * 5000 + ".0", "1.x"
-    for version in (*texts, -1, 10**30, None, ["1.0.0"], {}, True):
-        of_run(tmp_path, version)
-        line = refused(arena("show", "run"))
-        assert "its manifest cannot be read: versions: no version" in line
-
-
-@pytest.mark.parametrize(
-    ("number", "reason"),
-    [
-        (7, ", in format 7; this is"),
-        (0, ", in format 0, and this arena reads"),
-        (-1, "format -1: not the number of a format"),
-        (2**31 - 1, "format 2147483647: not the number of a format"),
-    ],
-)
-def test_another_number_of_a_format_is_refused(
-    number: int, reason: str, tmp_path: Path, arena: Arena
-) -> None:
+def test_another_number_of_a_format_is_refused(tmp_path: Path, arena: Arena) -> None:
     """That of a league, and that of a run; both files stay."""
     unpack(tmp_path, RELEASED[-1], "league", "run")
-    for words, place in (
-        (("league", "show", "league"), "league/league.sqlite"),
-        (("analyse", "run", "--games", "2"), "run/run.sqlite"),
-    ):
-        with closing(sqlite3.connect(tmp_path / place)) as database, database:
-            database.execute(f"PRAGMA user_version = {number}")
-        before = (tmp_path / place).read_bytes()
-        line = refused(arena(*words))
-        assert f"{place}: " in line
-        assert reason in line
-        assert (tmp_path / place).read_bytes() == before
+    for number, reason in {
+        7: ", in format 7; this is",
+        0: ", in format 0, and this arena reads",
+        -1: "format -1: not the number of a format",
+        2**31 - 1: "format 2147483647: not the number of a format",
+    }.items():
+        for words, place in (
+            (("league", "show", "league"), "league/league.sqlite"),
+            (("analyse", "run", "--games", "2"), "run/run.sqlite"),
+        ):
+            with closing(sqlite3.connect(tmp_path / place)) as database, database:
+                database.execute(f"PRAGMA user_version = {number}")
+            before = (tmp_path / place).read_bytes()
+            line = refused(arena(*words))
+            assert f"{place}: " in line
+            assert reason in line
+            assert (tmp_path / place).read_bytes() == before
 
 
 def test_a_record_of_another_format_is_refused(tmp_path: Path, arena: Arena) -> None:

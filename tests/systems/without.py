@@ -11,22 +11,18 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from types import ModuleType
 
-_STANDARD = (
+LIBRARIES = (
     *("asyncio", "concurrent.futures", "ctypes", "getpass", "http.server", "logging.handlers"),
     *("multiprocessing.connection", "selectors", "sqlite3", "tempfile", "webbrowser", "zipfile"),
     *("click", "jinja2", "msgspec", "multiprocessing_logging", "psutil", "threadpoolctl"),
     *("tqdm", "yaml"),
-)
-LIBRARIES = (
     *("distributed", "gymnasium", "networkx", "numpy.random", "pandas"),
     *("pettingzoo.utils", "scipy.optimize", "scipy.stats"),
     *("starlette.applications", "uvicorn"),
 )
-"""Large libraries of ours, which not every command needs."""
+"""What is imported before anything is hidden."""
 
 _LINUX = {os: "memfd_create pidfd_open sched_getaffinity sched_setaffinity unshare"}
 _POSIX = {
@@ -42,14 +38,16 @@ _POSIX = {
 _MODULES = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
 
 
-def hide(system: str, libraries: Sequence[str] = ()) -> None:
-    """Make this process look like one on `win32` or `darwin`, after these libraries are there."""
-    for name in (*_STANDARD, *libraries):
+def hide(system: str) -> None:
+    """Make this process look like one on `win32` or `darwin`."""
+    for name in LIBRARIES:
         with suppress(ImportError):
             importlib.import_module(name)
-    _take_away(_LINUX)
+    for module, text in [*_LINUX.items(), *(_POSIX.items() if system == "win32" else ())]:
+        for name in text.split():
+            if hasattr(module, name):
+                delattr(module, name)
     if system == "win32":
-        _take_away(_POSIX)
         os.supports_dir_fd.clear()
         # it asks the system for its libraries at each search, on Windows by ctypes.WinDLL
         controller = sys.modules["threadpoolctl"].ThreadpoolController
@@ -57,10 +55,3 @@ def hide(system: str, libraries: Sequence[str] = ()) -> None:
         for name in _MODULES:
             sys.modules[name] = None  # type: ignore[assignment]  # its import fails
     sys.platform = system
-
-
-def _take_away(names: dict[ModuleType, str]) -> None:
-    for module, text in names.items():
-        for name in text.split():
-            if hasattr(module, name):
-                delattr(module, name)

@@ -139,12 +139,7 @@ TEACHER: Final = "apprentice"
 
 
 def play_to_learn(
-    victim: Entry,
-    folder: Path,
-    executor: Executor,
-    pairs: int,
-    seed: int,
-    shown: int,
+    victim: Entry, folder: Path, executor: Executor, pairs: int, seed: int, shown: int
 ) -> None:
     """Play so many pairs into a folder, but for games that are there.
 
@@ -172,9 +167,8 @@ def learn_clone(folder: Path, pairs: int, seed: int) -> Clone:
     deals = bytearray()
     for pairing, pair, seat, _, win_type, _ in rows:
         if win_type == "forfeit":
-            raise InputError(
-                f"{tournament.labels[1]}: it has forfeited games: see arena show {folder}"
-            )
+            why = f"it has forfeited games: see arena show {folder}"
+            raise InputError(f"{tournament.labels[1]}: {why}")
         deals += tournament.draw(tournament.fixture(pairing, pair, seat)).deal
     actions = in_rows([parse_actions(row[-1]) for row in rows], tournament.rules.game_plies)
     seats = np.array([1 - row[2] for row in rows])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from arena.batch.learner import find_worths
 from arena.batch.lockstep import Encoding, Lockstep, mask, random_deals
 from arena.batch.replay import DRAW
-from arena.batch.trajectories import Trajectories, Trajectory, by_seat
+from arena.batch.rollouts import Trajectories, Trajectory, by_seat
 from engine.encoding import ACTIONS, VERSION, WORTHS, worths
 
 if TYPE_CHECKING:

@@ -142,9 +142,5 @@ def parallel_env(**options: Any) -> Any:
 
 def _make_space(size: int) -> spaces.Dict:
     """Return the space of observations of `size` bits."""
-    return spaces.Dict(
-        {
-            "observation": spaces.Box(0, 1, (size,), np.int8),
-            "action_mask": spaces.Box(0, 1, (ACTIONS,), np.int8),
-        }
-    )
+    sizes = {"observation": size, "action_mask": ACTIONS}
+    return spaces.Dict({name: spaces.Box(0, 1, (bits,), np.int8) for name, bits in sizes.items()})

@@ -281,9 +281,8 @@ def _of_spec(spec: str) -> Opponent:
     except InputError as error:
         raise InputError(f"opponent {str(error).removeprefix('bot ')}") from None
     if entry.command:
-        raise InputError(
-            f"opponent {spec!r}: a command has its own process; opponents play in the trainer's"
-        )
+        why = "a command has its own process; opponents play in the trainer's"
+        raise InputError(f"opponent {spec!r}: {why}")
     return Opponent(entry.label, entry.create)
 
 

@@ -131,11 +131,8 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
 
     def _info(self) -> dict[str, Any]:
         """Return the `info` that goes with an observation."""
-        return {
-            "action_mask": self._find_legal(),
-            "seat": self._seat,
-            "opponent": self._opponent.name,
-        }
+        legal, opponent = self._find_legal(), self._opponent.name
+        return {"action_mask": legal, "seat": self._seat, "opponent": opponent}
 
     def _find_legal(self) -> Bits:
         """Return the mask of the learner's actions."""

@@ -9,7 +9,7 @@ compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from math import comb
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from arena.addons.rl.decisions import missing
 from arena.errors import InputError
-from engine.cards import UNIT, Action, Pack, counts, pack_of, size
+from engine.cards import Action, Pack, cards_of, pack_of, size
 from engine.rules import Rules
 from engine.scoring import outcome
 from engine.seeds import stream
@@ -92,7 +92,6 @@ class Exact:
         for state, chance in _openings(rules):
             self._begin_round(state, chance, (0, 0))
         self._numbers.clear()
-        self._optimal: tuple[tuple[Plan, float], ...] | None = None
         ends = [(*last, worth) for last, worth in self._ends.items()]
         self.payoffs = _matrix(ends, (self._sizes[0], self._sizes[1]))
 
@@ -124,16 +123,15 @@ class Exact:
 
     def _find(self, seen: View, parent: int) -> Decision:
         """Return the decision at a view; it is created at the first call."""
-        known = self._numbers.get(seen)
-        if known is None:
-            seat = seen.seat
-            known = self._numbers[seen] = Decision(parent, self._sizes[seat], seen)
+        seat = seen.seat
+        if seen not in self._numbers:
+            self._numbers[seen] = Decision(parent, self._sizes[seat], seen)
             self._sizes[seat] += len(seen.legal)
-            self.decisions[seat].append(known)
+            self.decisions[seat].append(self._numbers[seen])
             if sum(self._sizes) > self._most:
                 raise InputError(f"rules: the game has more than {self._most:,} sequences")
-        assert known.parent == parent, "a view tells all that its seat did"
-        return known
+        assert self._numbers[seen].parent == parent, "a view tells all that its seat did"
+        return self._numbers[seen]
 
     def views(self) -> list[View]:
         """Return every view at which a seat decides."""
@@ -142,11 +140,11 @@ class Exact:
     @property
     def value(self) -> float:
         """The value of the game for the first seat."""
-        return round(self._solve()[0][1], 9) + 0.0
+        return round(self._solved[0][1], 9) + 0.0
 
     def optimal(self) -> Policy:
         """Return an equilibrium: a policy for both seats against which none exceeds the value."""
-        plans = [plan for plan, _ in self._solve()]
+        plans = [plan for plan, _ in self._solved]
         table: dict[View, dict[Action, float]] = {}
         for seat, plan in enumerate(plans):
             for decision in self.decisions[seat]:
@@ -202,11 +200,10 @@ class Exact:
             plan[best] = plan[decision.parent]
         return plan
 
-    def _solve(self) -> tuple[tuple[Plan, float], ...]:
-        """Return for each seat an optimal plan and its guaranteed winnings."""
-        if self._optimal is None:
-            self._optimal = (self._maximise(0, self.payoffs), self._maximise(1, -self.payoffs.T))
-        return self._optimal
+    @cached_property
+    def _solved(self) -> tuple[tuple[Plan, float], ...]:
+        """An optimal plan for each seat, and its guaranteed winnings."""
+        return self._maximise(0, self.payoffs), self._maximise(1, -self.payoffs.T)
 
     def _maximise(self, seat: Seat, payoffs: Any) -> tuple[Plan, float]:
         """Return the maximin plan of a seat and its value, by linear programming.
@@ -267,10 +264,9 @@ def _rows(unseen: Pack, length: int) -> Iterator[tuple[bytes, float]]:
     if not length:
         yield b"", 1.0
         return
-    for kind, copies in enumerate(counts(unseen)):
-        if copies:
-            for row, chance in _rows(unseen - UNIT[kind], length - 1):
-                yield bytes((kind,)) + row, chance * copies / size(unseen)
+    for card, odds in _hands(unseen, 1):
+        for row, chance in _rows(unseen - card, length - 1):
+            yield cards_of(card) + row, chance * odds
 
 
 def _hands(unseen: Pack, held: int) -> Iterator[tuple[Pack, float]]:

@@ -111,17 +111,13 @@ def rules_of(values: Parameters) -> Rules:
     Rules(majority_values=(8, 7, 6, 5))
     """
     changes = dict(values)
-    for name in _LISTS:
-        if name in changes:
-            changes[name] = _numbers(name, str(changes[name]))
+    for name in changes.keys() & {*_LISTS}:
+        try:
+            changes[name] = tuple(map(int, changes[name].split()))
+        except ValueError:
+            why = f"whole numbers with spaces between, not {changes[name]!a}"
+            raise InputError(f"{name}: {why}") from None
     return Rules.from_changes(changes)
-
-
-def _numbers(name: str, text: str) -> tuple[int, ...]:
-    try:
-        return tuple(map(int, text.split()))
-    except ValueError:
-        raise InputError(f"{name}: whole numbers with spaces between, not {text!a}") from None
 
 
 def load_game(rules: Rules = STANDARD) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from arena.addons.rl.exact import estimate
 from arena.batch.learner import Network, probabilities
 from arena.batch.lockstep import Lockstep
-from arena.batch.trajectories import by_seat
+from arena.batch.rollouts import by_seat
 from bench.studies.baselines.game import Game, Shares
 from bots.ismcts import bot as ismcts
 from docs.examples.selfplay.ppo import Decisions, Options, learn

@@ -15,7 +15,7 @@ import numpy as np
 from arena.batch.learner import Network, draw, look, probabilities
 from arena.batch.lockstep import Encoding, Lockstep, random_deals
 from arena.batch.positions import Cards, Indices
-from arena.batch.trajectories import Trajectories, by_seat
+from arena.batch.rollouts import Trajectories, by_seat
 from engine import KINDS, STANDARD, Seat
 from engine.encoding import WORTHS
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import arena
 from arena.addons.learn import opponents, probe_bot
-from arena.addons.learn.opponents import learn_clone, play_to_learn, respond_to_clone
+from arena.addons.learn.opponents import learn_clone, play_to_learn, respond_to, respond_to_clone
 from arena.addons.rl import exact
 from arena.batch import learner
 from arena.batch.learner import Choices, Clone
@@ -44,22 +45,12 @@ def test_a_response_to_a_clone_trusts_it_as_far_as_it_is_alike(tmp_path: Path) -
     for alike, doubt in ((0.31, 0.69), (1.0, 0.02), (0.0, 0.9)):
         clone = Clone(content, alike, 0.2)
         for blind in (False, True):
+            assert (b"blind=True" in respond_to(resolve("greedy"), blind=blind)) is blind
             path = tmp_path / "response.zip"
             path.write_bytes(respond_to_clone(resolve("uniform"), clone, blind=blind))
             bot = resolve(str(path), lane="inproc").create(setup(1, 0))
             assert isinstance(bot, Responder)
             assert (bot.doubt, bot.blind) == (doubt, blind)
-
-
-def test_a_probe_counts_all_games_and_what_it_takes_in_each_round(tmp_path: Path) -> None:
-    """The gains of the rounds add up to the score; the opponent plays where the bot does."""
-    file = tmp_path / "best.py"
-    found = arena.probe("greedy", pairs=2, seed=5, out=file, workers=1, progress=False)
-    assert sum(one.value for one in found.rounds) == pytest.approx(found.score - 0.5, abs=1e-5)
-    assert (len(found.rounds), found.blind, found.clone) == (4, None, None)
-    assert found.low < found.score <= found.high
-    match = probe_bot._meet(resolve("greedy"), file, 1, 0)
-    assert [entry.lane for entry in match.entries] == ["inproc", "inproc"]
 
 
 def test_a_probe_that_is_stopped_says_what_is_kept(
@@ -110,26 +101,31 @@ def scored(count, broken):
 """
 
 
-@pytest.mark.slow
 def test_a_probe_keeps_the_opponent_that_it_proves(arena: Arena, tmp_path: Path) -> None:
-    """Played again by any number of workers, it wins the same games."""
-    words: tuple[str, ...] = ("--pairs", "2", "--seed", "5", "--workers", "1", "--blind", "--json")
-    done = arena("probe", "greedy", *words)
+    """The gains of the rounds add up to its score; it is not replaced, and plays as it did."""
+    words = ("--pairs", "2", "--seed", "5", "--workers", "1")
+    done = arena("probe", "greedy", *words, "--blind", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["sentence"].startswith("greedy loses at least ")
     assert found["low"] < found["score"] <= found["high"]
     assert (found["bot"], found["file"], found["pairs"]) == ("greedy", "probe-greedy.py", 2)
-    assert [path.name for path in tmp_path.iterdir()] == ["probe-greedy.py"]
     assert sum(one["value"] for one in found["rounds"]) == pytest.approx(found["score"] - 0.5)
+    assert (len(found["rounds"]), found["clone"]) == (4, None)
     assert 0 <= found["blind"]["low"] < found["blind"]["high"] <= 1
-    words = ("--pairs", "2", "--seed", "5", "--workers", "2")
-    again = arena("probe", "greedy", *words)
+    file = tmp_path / "probe-greedy.py"
+    assert [*tmp_path.iterdir()] == [file]
+    again = arena("probe", "greedy", *words, "-q")
     assert again.stdout.splitlines()[0] == found["sentence"]
     words = (*words, "--lane", "inproc", "--json")
     rows = json.loads(arena("play", "./probe-greedy.py", "greedy", *words).stdout)["standings"]
     (score,) = [row["score"] for row in rows if row["bot"] == "probe-greedy"]
     assert score == pytest.approx(found["score"], abs=1e-4)
+    match = probe_bot._meet(resolve("greedy"), file, 1, 0)
+    assert [entry.lane for entry in match.entries] == ["inproc", "inproc"]
+    file.write_text("another file")
+    why = "probe-greedy.py: exists already; --force replaces it"
+    assert refused(arena("probe", "greedy", *words[:4])) == why
 
 
 @pytest.fixture
@@ -147,10 +143,7 @@ MISTAKES = [
     (("cmd:cat",), "bot 'cmd:cat': it has no method scores(games); --learn PAIRS learns it"),
     (("nobody",), "bot 'nobody': no bot 'nobody' in bots/"),
     (("greedy(depth=3)",), "bot 'greedy': got an unexpected keyword argument 'depth'"),
-    (
-        ("first/bot.py",),
-        "bot 'probe-bot.zip': does not start: ModuleNotFoundError: No module",
-    ),
+    (("first/bot.py",), "bot 'probe-bot.zip': does not start: ModuleNotFoundError: No module"),
     (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
     (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
     (("greedy", "--out", "probe"), "probe: the file of this opponent ends in .py"),
@@ -189,39 +182,18 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     assert re.search(r"learned from 17 pairs: ", longer.stdout)
 
 
-@pytest.mark.parametrize(
-    ("bot", "keys", "message"),
-    [
+def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
+    """And leaves no file."""
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("greedy", {"pairs": 0}, "pairs: "),
         ("greedy", {"seed": -1}, "seed: "),
         ("uniform", {"learn": 0}, "learn: 0 is not a number from 1 to "),
         ("uniform", {}, "uniform: it has no method scores"),
-    ],
-)
-def test_what_cannot_be_used_is_told(
-    tmp_path: Path, bot: str, keys: dict[str, Any], message: str
-) -> None:
-    """And leaves no file."""
-    with pytest.raises(arena.InputError, match=message):
-        arena.probe(bot, out=tmp_path / "b.py", progress=False, **keys)
+    ]
+    for bot, keys, message in cases:
+        with pytest.raises(arena.InputError, match=message):
+            arena.probe(bot, out=tmp_path / "b.py", progress=False, **keys)
     assert not [*tmp_path.iterdir()]
-
-
-FIRST = """class First:
-    def __init__(self, setup):
-        pass
-
-    def choose(self, view, /):
-        return view.legal[0]
-
-    def scores(self, games, /):
-        raise ValueError
-
-
-bot = First
-"""
-
-FALLS_BACK = "under other rules than the published ones it plays as"
 
 
 @pytest.fixture(autouse=True)
@@ -230,14 +202,20 @@ def _points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "_MEASURED", ("points",))
 
 
-def test_an_exact_probe_has_a_number_and_plays_nothing(arena: Arena) -> None:
-    """That of docs/openspiel.md, asked once at each view; what says how is refused."""
+def test_an_exact_probe_has_a_number_and_plays_nothing(arena: Arena, tmp_path: Path) -> None:
+    """That of docs/openspiel.md, asked once at each view; what leaves small games to another bot
+    has none, nor what is built as it is.
+    """
     (game,) = json.loads(arena("probe", "greedy", "--exact", "--json").stdout)["games"]
     assert (game["exact"], game["low"], game["high"], game["trials"]) == (True, 0.5, 0.5, 1)
     done = arena("probe", "greedy", "--exact", "-q")
     assert done.stdout.splitlines()[1] == "  points: 0.5000, exact: asked at each of 253 choices"
     why = "not with --exact, which plays nothing"
     assert refused(arena("probe", "greedy", "--exact", "--pairs", "3")) == f"--pairs: {why}"
+    (tmp_path / "mine.py").write_text("from bots.apprentice import bot\n")
+    for spec, name in (("apprentice", "apprentice"), ("./mine.py", "mine")):
+        why = f"{name}: under other rules than the published ones it plays as Timing, so it has no "
+        assert refused(arena("probe", spec, "--exact")) == why + "figure of its own"
 
 
 @pytest.mark.slow
@@ -250,22 +228,12 @@ def test_a_sample_has_an_interval_that_covers_the_truth() -> None:
 
 
 @pytest.mark.slow
-def test_the_bot_of_a_stranger_is_asked_in_its_own_process(arena: Arena, tmp_path: Path) -> None:
+def test_the_bot_of_a_stranger_is_asked_in_its_own_process(arena: Arena, stranger: Path) -> None:
     """Exactly with scores, and by a sample without."""
-    (tmp_path / "scored.py").write_text(FIRST)
-    (tmp_path / "plain.py").write_text(FIRST.replace("def scores", "def other"))
+    plain = shutil.copytree(stranger, stranger.with_name("plain"))
+    (plain / "bot.py").write_text(STRANGER.replace("def scores", "def other"))
     found = []
-    for name in ("./scored.py", "./plain.py"):
+    for name in ("first/", "plain/"):
         (game,) = json.loads(arena("probe", name, "--exact", "--json").stdout)["games"]
         found.append((game["exact"], round(game["low"], 6), round(game["high"], 6)))
     assert found == [(True, 0.941667, 0.941667), (False, 0.941667, 0.941667)]
-
-
-def test_a_bot_that_leaves_small_games_to_another_one_is_told_so(
-    arena: Arena, tmp_path: Path
-) -> None:
-    """The network of the house, and one that is built as it is."""
-    own = f"apprentice: {FALLS_BACK} Timing, so it has no figure of its own"
-    assert refused(arena("probe", "apprentice", "--exact")) == own
-    (tmp_path / "mine.py").write_text("from bots.apprentice import bot\n")
-    assert f"mine: {FALLS_BACK} Timing" in refused(arena("probe", "./mine.py", "--exact"))

@@ -18,7 +18,8 @@ from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.batch.learner import Network, to_bytes
 from arena.errors import InputError
 from bots import apprentice
-from engine import STANDARD, TAKE, Rules, Setup, State, View, outcome
+from bots.uniform import Uniform
+from engine import STANDARD, TAKE, Rules, State, outcome
 from engine.play import setup
 from engine.view import view
 from tests.bots.test_networks import BOTS, ODD
@@ -173,23 +174,21 @@ def test_a_game_may_end_before_the_learner_acts(mode: str, skips: bool) -> None:
     assert not infos.get("final_info", infos)["illegal"][early].any()
 
 
-@pytest.mark.slow
-def test_forced_actions_are_skipped_on_request() -> None:
-    """Of both seats, too; then each mask has a choice, and nothing else changes."""
-    assert check("denier", 600, skips=True)
-    for opponent in ("greedy", None):
-        env = DistrictNoirVectorEnv(50, opponent=opponent, skip_forced=True)
-        _, infos = env.reset(seed=1)
-        steps, ends = 0, 0
-        while ends < 100:
-            assert infos["action_mask"].sum(axis=1).min() > 1
-            _, rewards, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
-            ends += over.sum()
-            steps += 1
-            for game in np.flatnonzero(over):
-                seat = infos["final_info"]["seat"][game]
-                assert rewards[game] == infos["final_info"]["returns"][game, seat]
-        assert steps <= 40 * (1 if opponent else 2)
+@pytest.mark.parametrize("opponent", few(["greedy", None], 0))
+def test_forced_actions_are_skipped_on_request(opponent: str | None) -> None:
+    """Of both seats, too: each mask has a choice."""
+    env = DistrictNoirVectorEnv(50, opponent=opponent, skip_forced=True)
+    _, infos = env.reset(seed=1)
+    steps, ends = 0, 0
+    while ends < 100:
+        assert infos["action_mask"].sum(axis=1).min() > 1
+        _, rewards, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+        ends += over.sum()
+        steps += 1
+        for game in np.flatnonzero(over):
+            seat = infos["final_info"]["seat"][game]
+            assert rewards[game] == infos["final_info"]["returns"][game, seat]
+    assert steps <= 40 * (1 if opponent else 2)
 
 
 def test_opponents_are_drawn_for_each_game_and_the_learner_may_have_one_seat() -> None:
@@ -203,14 +202,13 @@ def test_opponents_are_drawn_for_each_game_and_the_learner_may_have_one_seat() -
     counts = Counter(infos["opponent"].tolist())
     assert counts["greedy"] == pytest.approx(3000, abs=130)
     assert counts["timing"] == 4000 - counts["greedy"]
-    games = gymnasium.make_vec(ID, 3, vectorization_mode="sync", opponent=["uniform", Silent])
+    games = gymnasium.make_vec(ID, 3, vectorization_mode="sync", opponent=["uniform", Uniform])
     _, infos = games.reset(seed=7)
-    assert set(infos["opponent"]) <= {"uniform", "Silent"}
+    assert set(infos["opponent"]) <= {"uniform", "Uniform"}
 
 
-def weights(seed: int) -> bytes:
-    """Return the file of a small network, as training writes it."""
-    return to_bytes(Network.random([379, 8, 12], np.random.default_rng(seed)))
+WEIGHTS = [to_bytes(Network.random([379, 8, 12], np.random.default_rng(seed))) for seed in (1, 2)]
+"""The files of small networks, as training writes them."""
 
 
 @pytest.mark.slow
@@ -218,10 +216,10 @@ def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
     """As a function of many games, and as a folder with it and a bot that reads it."""
     page = Path(__file__).parents[3] / "docs" / "examples" / "selfplay" / "bot.py"
     (tmp_path / "bot.py").write_text(page.read_text())
-    (tmp_path / "weights.npz").write_bytes(weights(1))
+    (tmp_path / "weights.npz").write_bytes(WEIGHTS[0])
     assert check(f"{tmp_path}/", 300)
     said = []
-    for one in (f"{tmp_path}/", network_of(1)):
+    for one in (f"{tmp_path}/", apprentice.read(WEIGHTS[0]).scores_in):
         env = DistrictNoirVectorEnv(20, opponent=one)
         masks, seen = env.reset(seed=3)[1]["action_mask"], []
         for _ in range(50):
@@ -243,7 +241,7 @@ def test_a_pool_changes_between_games() -> None:
         fresh = np.zeros(60, bool)
         for step in range(80):
             if step == 30:
-                env.meet({network_of(2): 1, "majority": 2})
+                env.meet({apprentice.read(WEIGHTS[1]).scores_in: 1, "majority": 2})
                 begun, fresh = infos["opponent"].copy(), np.zeros(60, bool)
             waiting = infos["seat"] < 0
             _, _, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
@@ -252,18 +250,6 @@ def test_a_pool_changes_between_games() -> None:
             if step < 30:
                 assert set(infos["opponent"][fresh]) <= {"timing"}
         assert set(infos["opponent"]) == {"scores_in", "majority"}
-
-
-def network_of(seed: int) -> Any:
-    return apprentice.read(weights(seed)).scores_in
-
-
-class Silent:
-    def __init__(self, setup: Setup) -> None:
-        self.rng = setup.rng
-
-    def choose(self, seen: View, /) -> int:
-        return seen.legal[0]
 
 
 def nothing(games: Lockstep) -> np.ndarray:
@@ -284,17 +270,14 @@ def test_what_cannot_be_an_opponent_is_named() -> None:
         ({"opponent": "greedi"}, "opponent 'greedi': no bot .*; did you mean greedy"),
         ({"opponent": "./weights.npz"}, "'./weights.npz': weights without a bot; give the folder"),
         ({"opponent": "uniform"}, r"'uniform': it has no method scores\(games\), .*'sync'\)$"),
-        ({"opponent": Silent}, r"'Silent': it has no method scores\(games\)"),
+        ({"opponent": Uniform}, r"'Uniform': it has no method scores\(games\)"),
         ({"opponent": ["greedy", 3]}, "opponent 3: neither a spec, a class nor a function"),
         ({"opponent": []}, "opponent: none is given"),
         ({"opponent": {}}, "opponent: none is given"),
         ({"opponent": {"greedy": 0}}, "'greedy': its weight 0 is no number above 0"),
         ({"opponent": {"greedy": "2"}}, "'greedy': its weight '2' is no number above 0"),
         ({"opponent": {"greedy": True}}, "'greedy': its weight True is no number above 0"),
-        (
-            {"opponent": {"greedy": np.nan}},
-            "opponent 'greedy': its weight nan is no number above 0",
-        ),
+        ({"opponent": {"greedy": np.nan}}, "'greedy': its weight nan is no number above 0"),
         ({"opponent": "greedy", "seat": 2}, "seat: 2 is not 0, 1 or 'both'"),
         ({"seat": 1}, "seat: 1; without an opponent the learner plays both"),
         ({"opponent": "greedy", "skip_forced": 1}, "skip_forced: 1 is neither True nor False"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import combinations, product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,6 +33,7 @@ from tests import ROOT
 from tests.conftest import Once
 from tests.kit import run_python
 from tests.positions import RULE_SETS
+from tests.rogues import write
 from tests.tiers import few
 
 
@@ -96,9 +98,8 @@ for name in ("env", "vector", "aec"):
         print(error)
 """
     hint = "is not installed; pip install 'district-noir-arena[rl]'"
-    told = [
-        f"arena.addons.rl: {library} {hint}" for library in ("gymnasium",) * 2 + ("pettingzoo",)
-    ]
+    libraries = ("gymnasium", "gymnasium", "pettingzoo")
+    told = [f"arena.addons.rl: {library} {hint}" for library in libraries]
     assert run_python("-c", code, folder=ROOT).stdout.splitlines() == told
 
 
@@ -111,24 +112,22 @@ def test_it_shows_the_view_of_the_seat_that_is_to_act(name: str, rules: Rules) -
     rng = Random(4)
     for seed in range(3):
         observation, info = env.reset(seed=seed)
-        over, reward = False, 0.0
+        over, reward, seat, action = False, 0.0, info["seat"], TAKE
         while not over:
-            state, seat = state_of(env), info["seat"]
-            if state.over:  # the opponent had a city before
-                observation, reward, over, _, info = env.step(TAKE)
-                break
-            assert state.to_act == seat
-            seen = view(state, seat)
+            seen = view(state_of(env), seat)
             assert observation.tobytes() == encode(seen).tobytes()
-            assert info["action_mask"].tobytes() == mask(seen).tobytes()
-            assert env.action_masks().tolist() == mask(seen).astype(bool).tolist()
             assert observation in env.observation_space
             assert reward == 0.0
-            observation, reward, over, truncated, info = env.step(rng.choice(seen.legal))
+            if not seen.over:  # else the opponent had a city before, and any action ends it
+                assert (seen.to_act, info["seat"]) == (seat, seat)
+                assert info["action_mask"].tobytes() == mask(seen).tobytes()
+                assert env.action_masks().tolist() == mask(seen).astype(bool).tolist()
+                action = rng.choice(seen.legal)
+            observation, reward, over, truncated, info = env.step(action)
             assert not truncated
-        assert observation.tobytes() == encode(view(state_of(env), info["seat"])).tobytes()
+        assert observation.tobytes() == encode(view(state_of(env), seat)).tobytes()
         winner, win_type, _ = outcome(state_of(env).piles, rules)
-        assert reward == (0 if winner is None else 1 if winner == info["seat"] else -1)
+        assert reward == (0 if winner is None else 1 if winner == seat else -1)
         assert (info["winner"], info["win_type"]) == (-1 if winner is None else winner, win_type)
 
 
@@ -151,13 +150,22 @@ def test_it_is_a_game_of_the_engine(opponent: Bot) -> None:
 
 
 def test_the_same_seed_gives_the_same_games() -> None:
-    """Byte by byte, one game after the other; and another seed gives other ones."""
+    """Byte by byte, one game after the other; another seed gives other ones; of agents, too."""
     games = []
     for seed in (8, 8, 9):
         env = DistrictNoirEnv(["uniform", "greedy"])
         games.append([play_out(env, seed), play_out(env), play_out(env)])
     assert games[0] == games[1] != games[2]
     assert games[0][1] != games[0][2]
+    game, deals = aec.raw_env(), []
+    for seed in (11, None, None, 11, None, None):
+        game.reset(seed=seed)
+        deals.append(game._state.deal())
+        if seed:
+            first, _ = DistrictNoirEnv("uniform", seat=0).reset(seed=seed)
+            assert game.observe("seat_0")["observation"].tobytes() == first.tobytes()
+    assert deals[:3] == deals[3:]
+    assert len({*deals}) == 3
 
 
 @pytest.mark.parametrize("action", [12, -1, 2.5, True, None, "missing"])
@@ -206,11 +214,8 @@ def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
 def test_an_opponent_that_does_not_load_or_fails_is_named(tmp_path: Path) -> None:
     """In one line, when it is made or in a game; the learner gets no reward for a bot's mistake."""
     for name, text in {
-        "broken": "1 / 0\n",
-        "empty": "",
-        "leaves": "raise SystemExit(3)\n",
-        "wants": "def bot(setup, depth): ...\n",
-        "forgets": "def bot(setup): ...\n",
+        **{"broken": "1 / 0\n", "empty": "", "leaves": "raise SystemExit(3)\n"},
+        **{"wants": "def bot(setup, depth): ...\n", "forgets": "def bot(setup): ...\n"},
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
     expected: dict[Any, str] = {
@@ -249,15 +254,15 @@ BY_NAME = {
 """Warnings that PettingZoo gives of each game with masks but those of its own, by their names."""
 
 
-def complaints(check: Callable[..., None], *arguments: Any) -> set[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        check(*arguments)
-    return {str(warning.message) for warning in caught}
-
-
 def test_the_suites_of_pettingzoo_have_nothing_to_say() -> None:
     """Of the environment with its wrappers, bare, and in the parallel form."""
+
+    def complaints(check: Callable[..., None], *arguments: Any) -> set[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            check(*arguments)
+        return {str(warning.message) for warning in caught}
+
     bare = {"Environment has not defined a render() method"}
     for options in ({}, {"observation": "information_state"}):
         assert complaints(api_test, aec.env(**options)) == BY_NAME
@@ -265,20 +270,6 @@ def test_the_suites_of_pettingzoo_have_nothing_to_say() -> None:
     assert complaints(seed_test, aec.env) == set()
     assert complaints(parallel_seed_test, aec.parallel_env) == set()
     assert complaints(parallel_api_test, aec.parallel_env()) == set()
-
-
-def test_a_seed_gives_the_same_games_in_both_forms() -> None:
-    """As in Gymnasium; further games differ."""
-    game = aec.raw_env()
-    first, _ = DistrictNoirEnv("uniform", seat=0).reset(seed=11)
-    game.reset(seed=11)
-    assert game.observe("seat_0")["observation"].tobytes() == first.tobytes()
-    deals = []
-    for seed in (12, None, None, 12, None, None):
-        game.reset(seed=seed)
-        deals.append(game._state.deal())
-    assert deals[:3] == deals[3:]
-    assert len({*deals}) == 3
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
@@ -297,7 +288,9 @@ def test_it_is_the_engine_s_game(rules: Rules) -> None:
                 shown = game.observe(agent)
                 assert shown["observation"].tobytes() == encoding.observation(seen).tobytes()
                 assert shown["action_mask"].tobytes() == mask(seen).tobytes()
-                assert shown in game.observation_space(agent)
+                space: Any = game.observation_space(agent)
+                assert shown in space
+                assert space["observation"].high.max() == 1
             assert not any(game.rewards.values())
             assert not any(game.terminations.values())
             game.step(rng.choice(state.legal()))
@@ -330,19 +323,8 @@ def test_an_illegal_action_of_an_agent_loses(make: Callable[[], Any]) -> None:
         assert not game.observe(agent)["action_mask"].any()
 
 
-UPSET = """
-class Upset:
-    def __init__(self, setup):
-        pass
-
-    def choose(self, view):
-        assert view.opening[0] % 2
-        return view.legal[0]
-
-
-bot = Upset
-"""
 RULES = {"rounds": 3, "removed": 13}
+BOTS = ["greedy", "uniform", "majority"]
 
 
 @pytest.fixture(scope="module")
@@ -352,42 +334,36 @@ def folder(once: Once) -> Path:
 
 
 def play(folder: Path) -> None:
-    bots = ["greedy", "uniform", "majority"]
-    arena.run(bots, pairs=4, rules=RULES, out=folder / "run", progress=False)
+    arena.run(BOTS, pairs=4, rules=RULES, out=folder / "run", progress=False)
 
 
 def expected(folder: Path) -> list[tuple[bytes, bytes, int, int, int, str, int]]:
     """Return the rows that the views of the run's games give, by game and ply."""
     rules = Rules(**RULES)
     results, encoding, rows = arena.open(folder), Encoding(rules), []
-    number = 0
-    for first, second in (("greedy", "uniform"), ("greedy", "majority"), ("uniform", "majority")):
-        for pair in range(4):
-            for seat in (0, 1):
-                game = results.game(first, second, pair, seat)
-                state = State(parse_deal(game.record.deal, rules), rules)
-                for action in parse_actions(game.record.actions):
-                    seen = view(state, state.to_act)
-                    label = game.seats[state.to_act]
-                    brought = 0 if game.winner is None else 1 if game.winner == label else -1
-                    bits = encoding.observation(seen).tobytes()
-                    legal = mask(seen).tobytes()
-                    rows.append((bits, legal, action, brought, seen.seat, label, number))
-                    state.apply(action)
-                number += 1
+    places = product(combinations(BOTS, 2), range(4), (0, 1))
+    for number, (two, pair, first) in enumerate(places):
+        game = results.game(*two, pair, first)
+        state = State(parse_deal(game.record.deal, rules), rules)
+        for action in parse_actions(game.record.actions):
+            seen = view(state, state.to_act)
+            label = game.seats[state.to_act]
+            brought = 0 if game.winner is None else 1 if game.winner == label else -1
+            bits, legal = encoding.observation(seen).tobytes(), mask(seen).tobytes()
+            rows.append((bits, legal, action, brought, seen.seat, label, number))
+            state.apply(action)
     return rows
 
 
 def rows_of(blocks: list[Decisions]) -> list[tuple[bytes, bytes, int, int, int, str, int]]:
-    labels = ["greedy", "uniform", "majority"]
     return [
-        (seen.tobytes(), legal.tobytes(), *map(int, rest[:3]), labels[rest[3]], int(rest[4]))
+        (seen.tobytes(), legal.tobytes(), *map(int, rest[:3]), BOTS[rest[3]], int(rest[4]))
         for block in blocks
         for seen, legal, *rest in zip(*block, strict=True)
     ]
 
 
-@pytest.mark.parametrize("games", few([5, 1, 1000], 0))
+@pytest.mark.parametrize("games", few([5, 1, 1000]))
 def test_every_decision_is_there_once(folder: Path, games: int) -> None:
     """However many games at a time: what the view says, what was played, what it brought."""
     assert rows_of([*dataset(folder, games)]) == expected(folder)
@@ -396,13 +372,11 @@ def test_every_decision_is_there_once(folder: Path, games: int) -> None:
 @pytest.mark.slow
 def test_games_that_a_fault_ended_are_left_out(tmp_path: Path) -> None:
     """Their results are not those of their actions; the others keep their numbers."""
-    out = tmp_path / "run"
-    bot = tmp_path / "upset.py"
-    bot.write_text(UPSET)
-    arena.run(["greedy", str(bot)], pairs=3, out=out, progress=False)
-    results = arena.open(out)
+    bot = write(tmp_path, "upset", "assert view.opening[0] % 2\nreturn view.legal[0]")
+    arena.run(["greedy", str(bot)], pairs=3, out=tmp_path / "run", progress=False)
+    results = arena.open(tmp_path / "run")
     faulty = [bool(results.game("greedy", "upset", n // 2, n % 2).fault) for n in range(6)]
-    numbers = {int(number) for block in dataset(out) for number in block.games}
+    numbers = {int(number) for block in dataset(tmp_path / "run") for number in block.games}
     assert 0 < sum(faulty) < 6
     assert numbers == {number for number, is_out in enumerate(faulty) if not is_out}
 
@@ -410,7 +384,6 @@ def test_games_that_a_fault_ended_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("actions", ["C" * 36, "T" * 60, "T5"])
 def test_a_record_that_cannot_be_played_is_named(folder: Path, actions: str) -> None:
     """Illegal actions, too many and too few."""
-
     unchanged = Game.of
 
     def changed(*args: Any) -> Game:

@@ -27,7 +27,7 @@ from arena.entries.entry import HELD
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.entries.signature import find_missing_setup
-from arena.entries.syntax import parse_source
+from arena.entries.spec import parse_source
 from arena.errors import InputError
 from arena.executors.log import RunLog
 from arena.executors.worker import Worker

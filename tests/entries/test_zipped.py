@@ -21,9 +21,10 @@ from types import ModuleType
 
 import pytest
 
-from arena.entries import source_reader, syntax
+from arena.entries import spec, zipped
 from arena.entries.archive import MOST_DATA, MOST_FILES, _load
-from arena.entries.syntax import open_zip, parse_source
+from arena.entries.spec import parse_source
+from arena.entries.zipped import open_zip
 from arena.errors import ArenaError, InputError
 from tests.kit import run_python
 
@@ -215,12 +216,11 @@ BROKEN = {
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_reader_that_is_broken_is_not_the_bots_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """Neither what it says nor that it is killed counts against a source; nothing is left."""
-    (tmp_path / "reader.py").write_text(BROKEN[how])
-    monkeypatch.setattr(source_reader, "__file__", str(tmp_path / "reader.py"))
-    monkeypatch.setattr(syntax, "_PATIENCE", 0.1 if how == "hangs" else 100)
+    monkeypatch.setattr(zipped, "_READER", BROKEN[how])
+    monkeypatch.setattr(zipped, "_PATIENCE", 0.1 if how == "hangs" else 100)
     with pytest.raises(ArenaError, match="the process that reads zips") as caught:
         open_zip(how.encode())
     assert not isinstance(caught.value, InputError)
@@ -236,7 +236,7 @@ def make_crowded(number: int) -> bytes:
 @pytest.mark.slow
 def test_a_zip_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before anybody unpacks it; one that is honest is not."""
-    monkeypatch.setattr(syntax, "MEGABYTES", 40)
+    monkeypatch.setattr(zipped, "MEGABYTES", 40)
     open_zip(make_zip(("bot.py", b"bot = 1\n")))
     with pytest.raises(InputError, match="the zip has more than 1,000 files"):
         open_zip(make_crowded(100_000))
@@ -277,7 +277,7 @@ def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with syntax._lock:
+        with spec._lock:
             held.set()
             done.wait()
 
@@ -286,7 +286,7 @@ def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
     held.wait()
     child = os.fork()
     if child == 0:
-        os._exit(not (syntax._lock.acquire(timeout=0) and isinstance(parse_source(""), ast.Module)))
+        os._exit(not (spec._lock.acquire(timeout=0) and isinstance(parse_source(""), ast.Module)))
     done.set()
     holder.join()
     assert os.waitpid(child, 0)[1] == 0

@@ -14,7 +14,7 @@ import pytest
 
 from arena.entries.layout import Layout
 from arena.entries.resolve import resolve
-from arena.entries.syntax import open_zip
+from arena.entries.zipped import open_zip
 from arena.errors import Exhausted, InputError, blaming_machine
 from arena.lanes import jail_support
 from arena.lanes.faults import Forfeit

@@ -16,7 +16,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from arena.entries.archive import checked_strategy, load_bot
+from arena.entries.archive import checked_strategy, find_parameter_error, load_bot
 from arena.lanes.evidence import MOST_OUTPUT, Output, write_all
 from engine.cards import CHARS, pack_of
 from engine.notation import parse_actions, parse_cards
@@ -88,11 +88,8 @@ class Host:
         sys.path += [folder for folder in [*bot["path"], *own] if folder not in sys.path]
         self.params = _parse_params(bot["params"])
         self.bot = load_bot(bot["module"], bot["filename"], bot["file"], bot["folder"])
-        if bot["check"]:
-            from arena.entries.signature import find_parameter_error
-
-            if error := find_parameter_error(self.bot, self.params):
-                return {"kind": "params", "error": error}
+        if bot["check"] and (error := find_parameter_error(self.bot, self.params)):
+            return {"kind": "params", "error": error}
         self.output.take()  # the output of an import is not evidence for a game
         return {"ready": True, "games": GAMES}
 

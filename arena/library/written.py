@@ -23,10 +23,10 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
+from arena.entries.archive import find_missing_setup
 from arena.entries.entry import HELD
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
-from arena.entries.signature import find_missing_setup
 from arena.entries.spec import parse_source
 from arena.errors import InputError
 from arena.executors.log import RunLog

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from arena.entries.archive import find_parameter_error
 from arena.entries.catalogue import ELO, STRENGTHS
 from arena.entries.entry import check_labels
 from arena.entries.resolve import resolve
-from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits

@@ -26,7 +26,7 @@ from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
 from arena.lanes.process import BotProcess
 from arena.lanes.scratch import MARKER, empty_folder, scratch_folder
-from arena.lanes.signals import exit_on_termination
+from arena.processes import exit_on_termination
 from arena.tournament.judged import asked
 from engine import STANDARD
 from tests.conftest import run_here

@@ -34,7 +34,7 @@ from arena.lanes.messages import Answer, Choose, End, Hello, Message, New
 from arena.lanes.probe import find_problems
 from arena.lanes.process import MOST_GAMES, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
-from arena.lanes.signals import TERMINATION
+from arena.processes import TERMINATION
 from arena.reports.http_server import Bounded, Front, FrontServer, listen
 from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden
 from engine import STANDARD, Rules

@@ -26,7 +26,7 @@ from arena.entries.catalogue import STRENGTHS, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
 from arena.lanes.scratch import scratch_folder
-from arena.lanes.signals import TERMINATION
+from arena.processes import TERMINATION
 from arena.replays.html_page import SCRIPTS, STYLE, STYLES, render, static
 from arena.reports.http_server import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart

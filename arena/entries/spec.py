@@ -107,7 +107,8 @@ def write(target: str, params: dict[str, Any]) -> str:
     >>> write("greedy", {}), write("greedy", {"patience": 1.5})
     ('greedy', 'greedy(patience=1.5)')
     """
-    return f"{target}({_write_params(params)})" if params else target
+    words = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    return f"{target}({words})" if params else target
 
 
 def is_file(target: str) -> bool:
@@ -226,10 +227,6 @@ def _match(text: str) -> re.Match[str]:
     if match["label"] == "":
         raise InputError(f"bot {text!r}: no label stands before the =")
     return match
-
-
-def _write_params(params: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in params.items())
 
 
 def _has_text_keys(value: Any) -> bool:

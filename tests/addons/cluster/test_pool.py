@@ -1,4 +1,4 @@
-"""A plan is played through an executor, on Dask clusters and by ranks of MPI, whatever dies."""
+"""The calls of a pool of processes, of Dask and of MPI have the games of a run here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor as PoolOfPython
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,7 +53,6 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, version_here, versions_here
 from engine import STANDARD
 from tests import rogues
-from tests.addons.cluster.cluster import Cluster
 from tests.conftest import run_command
 from tests.kit import count_games, marked_processes, play_plan, same_files
 from tests.rogues import rogue
@@ -484,3 +484,62 @@ def test_a_rank_that_would_play_alone_is_refused(mpi: str, monkeypatch: pytest.M
         find_venue(options)
     monkeypatch.setenv(f"{mpi}_SIZE", "1")
     assert find_venue(options).kind == "local"
+
+
+class Cluster:
+    """A scheduler on a port that the system chooses, and the workers that are started.
+
+    All of them and what they start have `folder` in their environment, also for temporary files.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir(parents=True)
+        self._file = folder / "scheduler.json"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
+        self.scheduler = self._start("scheduler", *words)
+        until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
+        self.address: str = json.loads(self._file.read_text())["address"]
+
+    def _start(self, what: str, *words: str) -> subprocess.Popen[bytes]:
+        environment = {
+            "DASK_TEMPORARY_DIRECTORY": str(self.folder),
+            "TMPDIR": str(self.temporary),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        words = (f"distributed.cli.dask_{what}", *words, "--scheduler-file", str(self._file))
+        with (self.folder / "cluster.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", *words],
+                cwd=self.folder,
+                env=os.environ | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def add(self, threads: int = 1) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        words = ["--nthreads", str(threads), "--nworkers", "1", "--no-dashboard", "--no-nanny"]
+        worker = self._start("worker", *words, "--host", "127.0.0.1")
+        self.workers.append(worker)
+        return worker
+
+    def remove(self, worker: subprocess.Popen[bytes]) -> None:
+        """Kill a worker, and what is left of its session, as when its machine dies."""
+        with suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+        self.workers.remove(worker)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers[:]:
+            self.remove(worker)
+        self.scheduler.kill()
+        self.scheduler.wait()

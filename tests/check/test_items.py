@@ -39,16 +39,12 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Item]:
     return {item.name: item for item in run_check(Order(str(path), "process", games=4))}
 
 
-def test_an_honest_bot_has_no_fault_in_any_item(honest: dict[str, Item]) -> None:
-    """All are tried, in the order of the report, but for the other lane."""
+def test_an_honest_bot_has_no_fault_and_each_item_says_why(honest: dict[str, Item]) -> None:
+    """In the order of the report, but for the other lane; numbers stand in line and figures."""
     assert tuple(honest) == NAMES
     assert {name for name, item in honest.items() if item.status != "ok"} == {"lane jail"}
     assert honest["lane jail"].status == "none"
     assert not any(item.command for item in honest.values())
-
-
-def test_each_item_says_what_was_tried(honest: dict[str, Item]) -> None:
-    """Its number stands in the line and in the figures."""
     lines = {
         "binds bot": "to something that can be called",
         "parameters": "needs none",
@@ -74,9 +70,7 @@ def test_each_item_says_what_was_tried(honest: dict[str, Item]) -> None:
         (1.1, "warn", "median 0.0001 ms, 99 % 1.1 s, longest 1.1 s per decision; the limit is 2 s"),
     ],
 )
-def test_a_decision_of_more_than_half_the_limit_is_a_warning(
-    longest: float, status: str, message: str
-) -> None:
+def test_more_than_half_the_limit_is_a_warning(longest: float, status: str, message: str) -> None:
     """Of 50 decisions one is long: it is the longest, and with the 99 % the slowest."""
     times = Distribution()
     for seconds in (*[1e-7] * 49, longest):
@@ -87,8 +81,8 @@ def test_a_decision_of_more_than_half_the_limit_is_a_warning(
     assert item.figures["max"] == longest
 
 
-def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
-    """Three lines of each, without those that the message has; no message is no answer in time."""
+def test_a_failure_shows_its_end_and_items_not_reached_are_not_tried() -> None:
+    """Three lines of each, without those that the message has; the order is that of the report."""
     fault = Fault("exception", "ValueError: no", "1\n2\n3\n4\nValueError: no", "a\nb\nc\nd\n")
     item = fail("lane process", fault, "at ply 3 against greedy", "arena game x greedy")
     assert to_data(item) == {
@@ -100,10 +94,6 @@ def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
         "command": "arena game x greedy",
     }
     assert fail("time", Fault("timeout", "")).message == "timeout: no answer in time"
-
-
-def test_items_that_were_not_reached_are_not_tried() -> None:
-    """Also those between two that were; the order is that of the report."""
     found = [Item("imports", "ok", ""), Item("parameters", "fail", "no")]
     items = list(complete(found))
     assert tuple(item.name for item in items) == NAMES
@@ -241,15 +231,11 @@ def test_pairs_are_spread_evenly_over_the_nearest_anchors(elo: int) -> None:
     assert sum(near) >= 30
 
 
-def test_anchors_that_win_nearly_all_are_out_of_reach() -> None:
-    """Of a bot 150 below the weakest one only this one is met, after the first ones."""
+def test_a_guess_says_what_it_is_and_anchors_that_win_nearly_all_are_out_of_reach() -> None:
+    """A number, its interval, its place on the ladder, and from how many games; also from few."""
     played = climb(ELO["uniform"] - 150)
     assert played.in_reach() == [0]
     assert len(played.scores[0]) >= 30
-
-
-def test_a_guess_says_what_it_is() -> None:
-    """A number, its interval, its place on the ladder, and from how many games; also from few."""
     for pairs in range(8):
         few_pairs = Climb(ELO, lambda _: 1.0)
         few_pairs.play(pairs)
@@ -274,8 +260,6 @@ SPREADS += [(elo, by, 1000, 0.93) for elo in guess.ELOS for by in (0.0, 20.0, 38
 
 
 @pytest.mark.parametrize(("elo", "spread", "checks", "least"), few(SPREADS, 0, 1, unpack=True))
-def test_intervals_hold_the_rating_of_endless_pairs(
-    elo: int, spread: float, checks: int, least: float
-) -> None:
+def test_intervals_hold_the_rating(elo: int, spread: float, checks: int, least: float) -> None:
     """Of simulated checks 95 % are expected; fewer than the least have less than 1 %."""
     assert guess.guess_often(elo, spread, checks, workers=2).held >= least

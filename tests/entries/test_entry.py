@@ -53,7 +53,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_bot_has_a_label_and_a_lane_unless_they_are_given(mine: Path) -> None:
-    """Bots in bots/ play in the worker; a label stands in front of the spec, or separately."""
+    """A label stands in front of the spec, or separately; of two with one it is said which."""
     greedy, own = resolve("greedy"), resolve(str(mine))
     assert (greedy.label, greedy.lane) == ("greedy", "inproc")
     assert greedy.sha256 == hashlib.sha256((ROOT / "bots" / "greedy.py").read_bytes()).hexdigest()
@@ -62,18 +62,17 @@ def test_a_bot_has_a_label_and_a_lane_unless_they_are_given(mine: Path) -> None:
     assert resolve(str(mine), lane="inproc").lane == "inproc"
     assert resolve(f"new={mine}(depth=1)").label == resolve(str(mine), label="new").label == "new"
     assert resolve(f"{LONGEST}=greedy").label == resolve("greedy", LONGEST).label == LONGEST
+    entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
+    with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
+        check_labels(entries)
 
 
-def test_a_file_travels_with_its_source(mine: Path) -> None:
-    """Every worker plays the source that was hashed, even if the file changes."""
+def test_a_file_travels_with_its_source_and_a_dotted_module_is_a_bot(mine: Path) -> None:
+    """Every worker plays the source that was hashed; a module is found from this folder, too."""
     entry = pickle.loads(pickle.dumps(resolve(str(mine))))
     mine.write_text("raise SystemExit")
     assert entry.create(setup(0, 0)).depth == 3
     assert entry.sha256 == hashlib.sha256(BOT.encode()).hexdigest()
-
-
-def test_a_dotted_module_in_this_folder_is_a_bot(mine: Path) -> None:
-    """`package.module` is imported as Python would, from the current folder too."""
     package = mine.parent / "my_package_of_bots"
     package.mkdir()
     mine.rename(package / "mine.py")
@@ -221,13 +220,6 @@ def test_what_names_no_bot_is_refused(spec: str, more: dict[str, Any], reason: s
         resolve(spec, **more)
 
 
-def test_two_bots_with_one_label_are_refused() -> None:
-    """The message says which two, and how to give one another label."""
-    entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
-    with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
-        check_labels(entries)
-
-
 def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
     """2 to the 20th bytes are, one more is not; a pipe is not waited for."""
     mine.write_text("#".ljust(1 << 20))
@@ -253,10 +245,8 @@ def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
         unpack=True,
     ),
 )
-def test_a_file_of_more_than_a_gigabyte_is_not_read(
-    mine: Path, spec: str, file: str, reason: str
-) -> None:
-    """Its size is enough: the disk holds none of it."""
+def test_a_file_of_a_gigabyte_is_not_read(mine: Path, spec: str, file: str, reason: str) -> None:
+    """No more than the limit is read; the disk holds none of it."""
     (mine.parent / "first").mkdir()
     Path(file).touch()
     os.truncate(file, (1 << 30) + 1)
@@ -310,8 +300,8 @@ def test_bots_of_packages_are_listed_without_being_imported(arena: Arena) -> Non
     assert list(find_problems([entry], STANDARD, Limits())) == []
 
 
-def test_the_ratings_are_those_of_the_ladder() -> None:
-    """As docs/ladder.md has them; eight strengths with words of their own rise with the number."""
+def test_the_ratings_and_strengths_are_those_of_the_pages() -> None:
+    """Strengths with words of their own rise with the number; docs/table.md has a row for each."""
     rows = (line.split("|") for line in (ROOT / "docs" / "ladder.md").read_text().splitlines())
     ladder = {row[1].strip(" `"): row[2].strip() for row in rows if len(row) > 9}
     assert {name: str(elo) for name, elo in ELO.items()}.items() <= ladder.items()
@@ -321,10 +311,6 @@ def test_the_ratings_are_those_of_the_ladder() -> None:
     elos = [strength.elo for strength in STRENGTHS]
     assert elos == sorted(elos)
     assert (STRENGTHS[0].bot, STRENGTHS[-1].bot) == ("uniform", "grandmaster")
-
-
-def test_the_table_of_the_page_is_the_catalogue() -> None:
-    """docs/table.md has a row for each strength, and no other."""
     page = (ROOT / "docs" / "table.md").read_text()
     rows = [f"| {one.number} {one.words} | `{one.bot}` | {one.elo} |" for one in STRENGTHS]
     assert [line for line in page.splitlines() if line.startswith("| ")][1:] == rows
@@ -339,8 +325,8 @@ def written(arena: Arena, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_it_says_what_to_do_next(arena: Arena, tmp_path: Path) -> None:
-    """The commands it prints can be run as they are."""
+def test_it_is_accepted_and_beats_random(arena: Arena, tmp_path: Path, written: Path) -> None:
+    """The commands it prints run as they are; a parameter of the wrong type is refused."""
     (tmp_path / "mine").mkdir()
     shown = arena("new", "clever_one", "--dir", "mine").stdout
     assert shown.splitlines()[0] == "wrote mine/clever_one.py and mine/test_clever_one.py; now:"
@@ -349,15 +335,28 @@ def test_it_says_what_to_do_next(arena: Arena, tmp_path: Path) -> None:
     assert "  python mine/test_clever_one.py " in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert arena("play", "mine/clever_one.py", "greedy", "--pairs", "2").returncode == 0
+    done = arena("check", "./clever_one.py", "--games", "40", "--json")
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == ""
+    rating = json.loads(done.stdout)["items"][-1]["figures"]
+    assert rating["low"] > ELO["uniform"] + 50
+    assert (written / "clever_one.py").exists()
+    assert (written / "clever_one.py").exists()
+    words = ("uniform", "--pairs", "2")
+    assert arena("play", "./clever_one.py(enough=2.5)", *words).returncode == 0
+    wrong = arena("play", "./clever_one.py(enough='much')", *words)
+    assert "parameter enough='much': Expected `float`, got `str`" in refused(wrong)
 
 
-def test_the_bot_has_its_name_everywhere(written: Path) -> None:
-    """The template's name is left nowhere."""
+def test_the_bot_has_its_name_everywhere(written: Path, tmp_path: Path) -> None:
+    """The template's name is left nowhere, and no folder is made."""
     assert {path.name for path in written.iterdir()} == {"clever_one.py", "test_clever_one.py"}
     text = "".join(path.read_text() for path in written.iterdir())
     assert "class CleverOne:" in text
     assert "from clever_one import bot" in text
     assert "my_bot" not in text.lower()
+    with pytest.raises(InputError, match="none: no such folder; make it first"):
+        write_draft("mine", tmp_path / "none")
 
 
 @pytest.mark.slow
@@ -383,27 +382,6 @@ def test_it_passes_ruff(written: Path, config: list[str]) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.slow
-def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> None:
-    """`arena check` accepts it, and rates it well above uniform."""
-    done = arena("check", "./clever_one.py", "--games", "40", "--json")
-    assert done.returncode == 0, done.stdout
-    assert done.stderr == ""
-    rating = json.loads(done.stdout)["items"][-1]["figures"]
-    assert rating["low"] > ELO["uniform"] + 50
-    assert (written / "clever_one.py").exists()
-
-
-@pytest.mark.slow
-def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
-    """By its name in the spec; a value of the wrong type is refused."""
-    assert (written / "clever_one.py").exists()
-    words = ("uniform", "--pairs", "2")
-    assert arena("play", "./clever_one.py(enough=2.5)", *words).returncode == 0
-    wrong = arena("play", "./clever_one.py(enough='much')", *words)
-    assert "parameter enough='much': Expected `float`, got `str`" in refused(wrong)
-
-
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -422,7 +400,7 @@ def test_an_invalid_name_is_refused(arena: Arena, tmp_path: Path, name: str, rea
 
 
 @pytest.mark.parametrize("existing", ["mine.py", "test_mine.py"])
-def test_nothing_is_overwritten_and_nothing_is_written_in_part(
+def test_nothing_is_overwritten_or_written_in_part(
     arena: Arena, tmp_path: Path, existing: str
 ) -> None:
     """If one of the two files exists, it is kept and the other is not written."""
@@ -430,9 +408,3 @@ def test_nothing_is_overwritten_and_nothing_is_written_in_part(
     assert refused(arena("new", "mine")) == f"{existing}: exists already, and is not changed"
     assert [path.name for path in tmp_path.iterdir()] == [existing]
     assert (tmp_path / existing).read_text() == "precious"
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    """It is not created."""
-    with pytest.raises(InputError, match="none: no such folder; make it first"):
-        write_draft("mine", tmp_path / "none")

@@ -103,8 +103,10 @@ def test_any_change_of_a_package_is_another_bot(package: Path) -> None:
     assert identity() == seen[-1]
 
 
-def test_what_a_link_of_a_package_leads_to_is_seen(package: Path, tmp_path: Path) -> None:
-    """Of a file and of a folder; a circle of folders is walked once."""
+def test_what_a_link_leads_to_is_seen_and_without_init_a_package_is_the_folder_of_its_module(
+    package: Path, tmp_path: Path
+) -> None:
+    """A circle of folders is walked once; what else lies around a module may be another's."""
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "weights").write_text("1")
     (package / "file").symlink_to(tmp_path / "shared" / "weights")
@@ -113,10 +115,6 @@ def test_what_a_link_of_a_package_leads_to_is_seen(package: Path, tmp_path: Path
     before = identity()
     (tmp_path / "shared" / "weights").write_text("2")
     assert identity() != before
-
-
-def test_a_package_without_init_is_the_folder_of_its_module(package: Path) -> None:
-    """What else lies around it may be another's: two packages can share a name's space."""
     (package / "__init__.py").unlink()
     (package / "low" / "__init__.py").unlink()
     before = identity()
@@ -126,8 +124,10 @@ def test_a_package_without_init_is_the_folder_of_its_module(package: Path) -> No
     assert identity() != before
 
 
-def test_a_module_of_no_package_is_its_file(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with an entry point whose package is one module."""
+def test_a_module_is_its_file_and_what_it_imports_of_bots(
+    package: Path, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    """As with an entry point of one module; in a package, in a folder, and in a zip."""
     (package.parent / "their_module.py").write_text("bot = 1")
     offered = [EntryPoint("theirs", "their_module", "arena.bots")]
     monkeypatch.setattr("arena.entries.resolve.entry_points", lambda: offered)
@@ -136,22 +136,16 @@ def test_a_module_of_no_package_is_its_file(package: Path, monkeypatch: pytest.M
     before = identity("theirs")
     (package / "high" / "weights.npz").write_text("other")
     assert identity("theirs") != before
-
-
-def test_an_edit_of_a_bot_that_others_import_is_seen(
-    package: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In any module of a package, of a folder, and of a zip."""
     (package / "bot.py").touch()
     (package / "high" / "other.py").write_text("from bots.base import bot")
     monkeypatch.setattr("arena.entries.resolve.BOTS", folder)
     specs = ("their_pack.low.mine", "./their_pack/", shutil.make_archive("their", "zip", package))
-    before = [identity(spec) for spec in specs]
+    seen = [identity(spec) for spec in specs]
     (folder / "base.py").write_text("bot = 2")
-    assert not {*before} & {identity(spec) for spec in specs}
+    assert not {*seen} & {identity(spec) for spec in specs}
 
 
-def test_a_package_that_cannot_be_hashed_is_refused(
+def test_a_package_that_has_no_hash_is_refused(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the name of what is in the way, or the limit; it may be as large as that."""
@@ -194,7 +188,7 @@ def g(): import bots.nine as n, bots
 '''
 
 
-def test_all_imports_of_bots_are_found(tmp_path: Path) -> None:
+def test_all_imports_of_bots_are_found_in_a_time_like_the_length(tmp_path: Path) -> None:
     """Wherever they stand, and in a source that does not compile; a summary is a line."""
     (tmp_path / "deep.py").write_bytes(DEEP)
     assert summarize(tmp_path / "deep.py") == "Plays."
@@ -203,10 +197,6 @@ def test_all_imports_of_bots_are_found(tmp_path: Path) -> None:
     assert find_imports(DEEP) - found <= {"the", "last"}
     assert find_imports(b"x = (; from bots import greedy") == {"greedy"}
     assert find_imports(b"bots.greedy; import_module('bots.pimc')  # import bots.timing") == set()
-
-
-def test_a_search_comes_to_its_end() -> None:
-    """Whatever a stranger has written: it takes a time in proportion to the length."""
     for text in (b"from bots import (", b"import ", b"from bots import \\\n", b";", b"\t"):
         find_imports(text * (MOST_SOURCE // len(text)))
 
@@ -264,8 +254,10 @@ def test_a_bot_reads_a_file_beside_it(tmp_path: Path, shape: str, lane: str) -> 
         assert [*find_problems([entry], STANDARD, Limits())] == []
 
 
-def test_what_a_file_needs_is_a_part_of_it(tmp_path: Path) -> None:
-    """As far as it lies in its folder: other weights are another bot."""
+def test_what_a_file_needs_is_a_part_of_it_and_a_package_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as it lies in its folder; also where the environment lies beside the bot."""
     folder = write_bot(tmp_path / "mine", "bot = 1")
     needs = [str(folder / "w.txt")]
     before = resolve(f"{folder}/bot.py", needs=needs)
@@ -274,12 +266,6 @@ def test_what_a_file_needs_is_a_part_of_it(tmp_path: Path) -> None:
     assert resolve(f"{folder}/bot.py", needs=needs).sha256 != before.sha256
     alone = resolve(f"{folder}/bot.py")
     assert resolve(f"{folder}/bot.py", needs=[str(ROOT / "docs")]).sha256 == alone.sha256
-
-
-def test_a_package_that_a_bot_needs_is_found_and_not_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where the environment lies beside the bot; a file of that name comes first."""
     site = tmp_path / "env" / "site-packages"
     site.mkdir(parents=True)
     (site / "tiny.py").touch()
@@ -379,9 +365,7 @@ def layout(tmp_path: Path) -> Layout:
 
 
 @pytest.mark.parametrize("name", ["a.txt", "nets/b.txt", "nets/new", ""])
-def test_a_change_is_reported_and_undone(
-    layout: Layout, caplog: pytest.LogCaptureFixture, name: str
-) -> None:
+def test_a_change_is_undone(layout: Layout, caplog: pytest.LogCaptureFixture, name: str) -> None:
     """Of what is in a file, also where its time and size stay, and of a folder."""
     path = layout.folder / name
     path.parent.chmod(0o755)
@@ -416,8 +400,8 @@ def test_what_python_keeps_is_no_change(layout: Layout, caplog: pytest.LogCaptur
     assert caplog.messages == []
 
 
-def test_two_bots_of_one_worker_have_their_own_files(tmp_path: Path) -> None:
-    """Also where one is a copy of the other with another name, or with other needs."""
+def test_two_bots_of_one_worker_have_their_own_files_and_an_ended_run_none(tmp_path: Path) -> None:
+    """Also where one is a copy with another name or needs, or if somebody holds the files."""
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("bot = 1")
     (tmp_path / "w").touch()
@@ -427,6 +411,14 @@ def test_two_bots_of_one_worker_have_their_own_files(tmp_path: Path) -> None:
     assert len({one.folder for one in layouts if one}) == 3
     assert entries[0].layout(tmp_path / "worker") is layouts[0]
     assert replace(entries[0], label="other").layout(tmp_path / "worker") is layouts[0]
+    (tmp_path / "a.py").write_text("bot = 1")
+    layout = resolve(f"{tmp_path}/a.py").layout(tmp_path / "run")
+    layout.renew()
+    remove_tree(tmp_path / "run")
+    renew_all()
+    assert not (tmp_path / "run").exists()
+    layout.renew()  # for a process that is started
+    assert layout.folder.is_dir()
 
 
 @pytest.mark.slow
@@ -440,15 +432,3 @@ def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: s
     told = "mine: its files were changed while it played, and are laid out again: mine/w.txt"
     assert (told in (tmp_path / "out" / "run.log").read_text()) == (lane == "inproc")
     assert (tmp_path / "mine" / "w.txt").read_text() == "7"
-
-
-def test_nothing_is_laid_out_in_the_folder_of_a_run_that_has_ended(tmp_path: Path) -> None:
-    """Also if somebody, such as an exception, still holds the files of one of its bots."""
-    (tmp_path / "a.py").write_text("bot = 1")
-    layout = resolve(f"{tmp_path}/a.py").layout(tmp_path / "run")
-    layout.renew()
-    remove_tree(tmp_path / "run")
-    renew_all()
-    assert not (tmp_path / "run").exists()
-    layout.renew()  # for a process that is started
-    assert layout.folder.is_dir()

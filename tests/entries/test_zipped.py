@@ -58,7 +58,7 @@ def load(tmp_path: Path) -> Callable[..., ModuleType]:
 
 
 def test_every_way_of_importing_finds_the_bots_own_modules(load: Callable[..., ModuleType]) -> None:
-    """Absolute and relative, whole and by name, from above and below, late and early; once."""
+    """Absolute and relative, whole and by name, late and early, once; others get what they get."""
     bot = load(
         "import a\nimport nets.deep\nimport nets.deep as d\nfrom nets import deep, VALUE\n"
         "from nets.deep import A as own\nfrom . import a as again\nfrom .nets.deep import BELOW\n"
@@ -74,10 +74,6 @@ def test_every_way_of_importing_finds_the_bots_own_modules(load: Callable[..., M
     assert bot.a is bot.again is bot.nets.deep.above
     assert bot.nets.deep is bot.d is bot.deep
     assert (bot.VALUE, bot.BELOW, bot.late()) == (3, 4, 2)
-
-
-def test_only_the_bots_own_modules_see_them(load: Callable[..., ModuleType]) -> None:
-    """A module that all share, and other code, get what they always get."""
     bot = load("import json, string\nfrom json import NAME", {"json.py": "NAME = 'mine'"})
     assert (bot.NAME, bot.json.NAME) == ("mine", "mine")
     assert sys.modules["json"] is not bot.json
@@ -87,6 +83,7 @@ def test_only_the_bots_own_modules_see_them(load: Callable[..., ModuleType]) -> 
         load("import json.none", {"json/x.py": "", "json/__init__.py": ""})
     bot = load("import json", {"json/a.json": "{}"})  # a folder of data hides no module
     assert bot.json is sys.modules["json"]
+    assert load("import a\nbot = a.A", {"a.py": "A = 5"}, "my-bot.py").bot == 5
 
 
 @pytest.mark.parametrize(
@@ -104,11 +101,6 @@ def test_a_module_that_is_missing_or_broken_says_so(
     """With the error that Python gives."""
     with pytest.raises(error):
         load(source, {"a.py": "", "broken.py": "def"})
-
-
-def test_a_hyphen_may_stand_in_the_bots_name(load: Callable[..., ModuleType]) -> None:
-    """As it may in the name of a bot that is one file."""
-    assert load("import a\nbot = a.A", {"a.py": "A = 5"}, "my-bot.py").bot == 5
 
 
 def make_zip(
@@ -225,9 +217,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_reader_that_is_broken_is_not_the_bots_fault(
-    monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_a_broken_reader_is_not_the_bots_fault(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Neither what it says nor that it is killed counts against a source; nothing is left."""
     monkeypatch.setattr(reading, "_READER", BROKEN[how])
     monkeypatch.setattr(reading, "_PATIENCE", 0.1 if how == "hangs" else 100)
@@ -437,7 +427,7 @@ def test_what_python_and_editors_leave_is_no_part_of_it(learned: Path) -> None:
 
 @pytest.mark.slow
 def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> None:
-    """The traceback has the bot's own files, by their names in its folder and no others."""
+    """The traceback has the bot's own files; its zip plays, and a copy with its own helper."""
     told = set()
     for lane in ("inproc", "process", "jail"):
         done = arena("game", f"./{learned.name}/(fail=True)", "uniform", "--lane", lane)
@@ -448,27 +438,11 @@ def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> N
         ("learned/bot.py", "17", "choose"),
         ("learned/helper.py", "2", "fail"),
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lane", ["process", "inproc"])
-def test_an_import_that_fails_names_the_bots_own_line(
-    arena: Arena, learned: Path, lane: str
-) -> None:
-    """And none of the frames through which one module imports another."""
-    (learned / "helper.py").write_text("import nothing_of_this_name\n")
-    words = ["--lane", lane, "--pairs", "1", "--out", "out"]
-    assert arena("play", "./learned/", "uniform", *words).returncode == 0
-    fault = csv_rows(learned.parent / "out" / "faults.csv")[0]
-    assert fault["kind"] == "import"
-    assert fault["message"].endswith("'nothing_of_this_name' (line 1 of helper.py)")
-    assert "archive.py" not in fault["traceback"]
-    assert "importlib" not in fault["traceback"]
-
-
-@pytest.mark.slow
-def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, learned: Path) -> None:
-    """Each has its own, and code outside has neither."""
+    zipped(learned)
+    done = arena("check", "learned.zip", "--games", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    words = ["--pairs", "1", "--lane", "jail"]
+    assert "forfeits" not in arena("play", "./learned.zip", "uniform", *words).stdout
     other = learned.parent / "other"
     shutil.copytree(learned, other)
     (other / "order.txt").write_bytes(DEEP_ORDER)
@@ -480,6 +454,20 @@ def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, lear
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", ["process", "inproc"])
+def test_an_import_that_fails_names_its_line(arena: Arena, learned: Path, lane: str) -> None:
+    """And none of the frames through which one module imports another."""
+    (learned / "helper.py").write_text("import nothing_of_this_name\n")
+    words = ["--lane", lane, "--pairs", "1", "--out", "out"]
+    assert arena("play", "./learned/", "uniform", *words).returncode == 0
+    fault = csv_rows(learned.parent / "out" / "faults.csv")[0]
+    assert fault["kind"] == "import"
+    assert fault["message"].endswith("'nothing_of_this_name' (line 1 of helper.py)")
+    assert "archive.py" not in fault["traceback"]
+    assert "importlib" not in fault["traceback"]
+
+
 def why_refused(spec: str = "./learned/") -> str:
     """Return why a folder is refused."""
     with pytest.raises(InputError) as caught:
@@ -487,8 +475,8 @@ def why_refused(spec: str = "./learned/") -> str:
     return str(caught.value).removeprefix(f"bot '{spec}': ")
 
 
-def test_what_leads_elsewhere_or_is_waited_for_is_refused(learned: Path) -> None:
-    """Links to files, folders, nowhere and in a circle; pipes and sockets."""
+def test_what_leads_elsewhere_is_waited_for_is_no_text_or_a_run_is_refused(learned: Path) -> None:
+    """Links to files, folders, nowhere and in a circle; pipes and sockets; also from outside."""
     for target in ("/etc/passwd", "..", "/nowhere", "link", "helper.py"):
         (learned / "link").symlink_to(target)
         assert why_refused() == "link: a link; copy what it leads to"
@@ -499,10 +487,7 @@ def test_what_leads_elsewhere_or_is_waited_for_is_refused(learned: Path) -> None
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("learned/socket")
         assert why_refused().startswith("socket: ")
-
-
-def test_a_name_that_is_no_text_is_refused(learned: Path) -> None:
-    """The error shows it escaped; a line break in a name is only escaped."""
+    (learned / "socket").unlink()
     path = os.fsencode(learned) + b"/\xff.txt"
     with open(path, "wb"):
         pass
@@ -510,6 +495,12 @@ def test_a_name_that_is_no_text_is_refused(learned: Path) -> None:
     os.unlink(path)
     (learned / "two\nlines").write_text("")
     assert resolve(str(learned)).label == "learned"
+    (learned / "results").mkdir()
+    (learned / "results" / "run.sqlite").touch()
+    message = "results/run.sqlite: a run; a bot's folder holds only the bot"
+    assert why_refused() == message
+    shutil.copy(learned / "bot.py", "bot.py")
+    assert why_refused("./") == f"learned/{message}"
 
 
 def test_too_many_files_are_refused(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -524,8 +515,8 @@ def test_too_many_files_are_refused(learned: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-def test_too_many_bytes_are_refused(learned: Path) -> None:
-    """All files count together; the disk holds none of these."""
+def test_too_many_bytes_and_a_very_deep_folder_are_refused(learned: Path) -> None:
+    """All files count together; the disk holds none of these, and no recursion ends the arena."""
     used = sum(path.stat().st_size for path in learned.rglob("*.*"))
     (learned / "weights.npz").touch()
     os.truncate("learned/weights.npz", 45 * (1 << 20) - used)
@@ -535,21 +526,6 @@ def test_too_many_bytes_are_refused(learned: Path) -> None:
     (learned / "a huge one").touch()
     os.truncate("learned/a huge one", 1 << 40)
     assert why_refused().startswith("a huge one: a bot has at most")
-
-
-def test_a_folder_that_holds_runs_is_refused(learned: Path) -> None:
-    """Also where the whole working folder is named."""
-    (learned / "results").mkdir()
-    (learned / "results" / "run.sqlite").touch()
-    message = "results/run.sqlite: a run; a bot's folder holds only the bot"
-    assert why_refused() == message
-    shutil.copy(learned / "bot.py", "bot.py")
-    assert why_refused("./") == f"learned/{message}"
-
-
-@pytest.mark.slow
-def test_a_very_deep_folder_is_refused(learned: Path) -> None:
-    """There is no recursion that could end the arena."""
     here = os.open(learned, os.O_RDONLY)
     for _ in range(900):
         os.mkdir("deeper", dir_fd=here)
@@ -583,29 +559,15 @@ def test_a_zip_that_is_no_bot_is_refused_in_one_line(
         resolve(f"{tmp_path}/link.zip")
 
 
-@pytest.mark.slow
-def test_a_zip_plays_and_is_checked(arena: Arena, learned: Path) -> None:
-    """In the jail it can be read as anywhere."""
-    zipped(learned)
-    done = arena("check", "learned.zip", "--games", "4")
-    assert done.returncode == 0, done.stdout + done.stderr
-    words = ["--pairs", "1", "--lane", "jail"]
-    assert "forfeits" not in arena("play", "./learned.zip", "uniform", *words).stdout
-
-
-def test_a_zip_under_another_name_says_so(tmp_path: Path) -> None:
-    """Its bytes are never parsed as those of a bot's own archive."""
-    (tmp_path / "mine.py").write_bytes(make_archive({"bot.py": b""}, "bot.py"))
-    with pytest.raises(InputError, match=r"a zip, whose name must end in \.zip"):
-        resolve(f"{tmp_path}/mine.py")
-
-
-def test_an_archive_has_no_clock_and_no_order_but_its_own() -> None:
-    """The bot comes first, then the others by name."""
+def test_an_archive_has_no_clock_and_no_order_but_its_own(tmp_path: Path) -> None:
+    """The bot comes first, then the others by name; a zip is never parsed as such an archive."""
     files = {"b.txt": b"2", "a.txt": b"1", "bot.py": b"0"}
     content = make_archive(files, "bot.py")
     assert list(read_archive(content)) == ["bot.py", "a.txt", "b.txt"]
     assert content == make_archive(dict(sorted(files.items())), "bot.py")
+    (tmp_path / "mine.py").write_bytes(make_archive({"bot.py": b""}, "bot.py"))
+    with pytest.raises(InputError, match=r"a zip, whose name must end in \.zip"):
+        resolve(f"{tmp_path}/mine.py")
 
 
 @pytest.mark.slow

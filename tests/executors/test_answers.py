@@ -148,13 +148,19 @@ def played(bot: Entry, log: Path, rules: Rules = STANDARD) -> Games:
         return play_plan(tournament, LocalExecutor(2), to)
 
 
-def test_an_answer_is_read_only_while_something_is_asked() -> None:
-    """A question, or a fault, is about a chunk; last words may come at any time."""
+def test_an_answer_is_read_only_while_something_is_asked_and_bounded_before() -> None:
+    """A question or a fault is about a chunk; last words come at any time; lengths are bounded."""
     for answer in (Asking(5, 1, 0, b"\1"), Failed(0, FORFEIT)):
         assert reread(answer) == answer
         with pytest.raises(Garbled):
             reread(answer, [])
     assert reread(LastWords("why"), []) == LastWords("why")
+    frames = Frames()
+    frames.add(pack(b"1234") + struct.pack("<Q", MOST + 1))
+    taken = frames.take()
+    assert next(taken) == b"1234"
+    with pytest.raises(Garbled, match=f"{MOST + 1:,} bytes; {MOST:,} are allowed"):
+        next(taken)
 
 
 @pytest.mark.parametrize(
@@ -172,16 +178,6 @@ def test_what_has_no_form_of_an_answer_is_garbled(damage: bytes) -> None:
         read_answer(damage, [CHUNK])
 
 
-def test_a_frame_is_bounded_before_it_is_kept() -> None:
-    """Its length is refused as soon as it is read."""
-    frames = Frames()
-    frames.add(pack(b"1234") + struct.pack("<Q", MOST + 1))
-    taken = frames.take()
-    assert next(taken) == b"1234"
-    with pytest.raises(Garbled, match=f"{MOST + 1:,} bytes; {MOST:,} are allowed"):
-        next(taken)
-
-
 AB = Pairing("a", "b")
 APART = Chunk(0, 13, 1, apart=True)
 KILLED = "ended by SIGKILL"
@@ -195,13 +191,21 @@ def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list
     return deaths.replan(chunk, AB, range(13, 14), question, KILLED)
 
 
-def test_the_pairs_in_play_are_played_again_apart() -> None:
+def test_the_pairs_in_play_are_told_in_shared_memory_and_played_again_apart() -> None:
     """Each is a chunk of its own, as deaths are counted by pair; the rest of the chunk stays."""
     again = Deaths().replan(Chunk(0, 10, 10), AB, range(13, 15), None, KILLED)
     apart = [Chunk(0, 13, 1, apart=True), Chunk(0, 14, 1, apart=True)]
     assert again == [Chunk(0, 10, 3), *apart, Chunk(0, 15, 5)]
     again = replan(Deaths(), Chunk(0, 12, 3, apart=True), asking())
     assert again == [Chunk(0, 12, 1, apart=True), *apart]
+    memory = bytearray(Progress.SIZE)
+    progress, other = Progress(memory), Progress(memory)
+    assert other.beats == 0
+    progress.playing(0, 1_000_000, 3)
+    assert other.find([Chunk(0, 999_999, 9)])[1] == range(1_000_000, 1_000_003)
+    assert other.beats == 1
+    progress.beat()
+    assert other.beats == 2
 
 
 @pytest.mark.parametrize(
@@ -244,44 +248,24 @@ def test_deaths_at_a_question_are_the_bots_in_the_end(before: list[Asking], kind
     assert verdict.fault.message == "each time it was asked, its worker ended by SIGKILL"
 
 
-def test_the_second_game_of_a_pair_keeps_the_verdict_on_the_first() -> None:
-    """So both games of the pair have their verdict."""
-    deaths = Deaths()
-    chunk = APART
-    for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
-        (chunk,) = replan(deaths, chunk, question)
-    assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
-
-
-def test_workers_that_die_before_a_bot_is_asked_end_the_run() -> None:
-    """Then no bot can be blamed."""
+def test_deaths_are_counted_by_question_by_pair_and_by_pairing() -> None:
+    """Who dies before a bot is asked ends the run; each game has its verdict; three are enough."""
     deaths = Deaths()
     for _ in range(29):
         assert replan(deaths, APART) == [APART]
     with pytest.raises(WorkerDied, match=r"30 times in pair 13 of a - b before .* by SIGKILL"):
         replan(deaths, APART)
-
-
-def test_after_three_deaths_a_pairing_is_played_apart() -> None:
-    """A bot that kills only workers, never its own process, costs no more than that."""
+    deaths = Deaths()
+    chunk = APART
+    for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
+        (chunk,) = replan(deaths, chunk, question)
+    assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
     deaths = Deaths()
     for number in range(3):
         assert not deaths.is_unsafe(0)
         deaths.replan(Chunk(0, number, 1), AB, range(number, number + 1), None, KILLED)
     assert deaths.is_unsafe(0)
     assert not deaths.is_unsafe(1)
-
-
-def test_progress_is_read_as_it_was_written() -> None:
-    """Another object reads it from the same memory; every update is a sign of life."""
-    memory = bytearray(Progress.SIZE)
-    progress, other = Progress(memory), Progress(memory)
-    assert other.beats == 0
-    progress.playing(0, 1_000_000, 3)
-    assert other.find([Chunk(0, 999_999, 9)])[1] == range(1_000_000, 1_000_003)
-    assert other.beats == 1
-    progress.beat()
-    assert other.beats == 2
 
 
 RECORDS = 2500
@@ -355,12 +339,18 @@ def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None
     assert sum(" worker-1 INFO record 1 " in line for line in lines) == RECORDS
 
 
-def test_without_a_file_nothing_is_written(capfd: pytest.CaptureFixture[str]) -> None:
-    """Nor shown."""
+def test_a_line_is_written_to_the_file_only_and_cannot_end_early(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Whatever a bot has logged; the process is the one that has said it, and nothing is shown."""
     with log.run_log(None) as run_log:
         assert run_log.handlers == []
         run_log.write("worker-1", log.Line("worker-1", logging.WARNING, "something"))
     assert capfd.readouterr() == ("", "")
+    with log.run_log(tmp_path / "run.log") as run_log:
+        run_log.write("worker-1", log.Line("MainProcess", logging.INFO, "a\x1b\nb"))
+    (line,) = (tmp_path / "run.log").read_text().splitlines()
+    assert line.endswith("worker-1 INFO a\\x1b\\nb")
 
 
 def test_an_interrupt_while_a_log_begins_leaves_nothing_to_join(
@@ -408,14 +398,6 @@ def test_the_time_of_the_processor_is_read_from_the_log(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(b"\xff" * 70_000)
     assert log.read_spending(path) == ""  # it is too far from the end
-
-
-def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:
-    """Whatever a bot has logged; the process is the one that has said it."""
-    with log.run_log(tmp_path / "run.log") as run_log:
-        run_log.write("worker-1", log.Line("MainProcess", logging.INFO, "a\x1b\nb"))
-    (line,) = (tmp_path / "run.log").read_text().splitlines()
-    assert line.endswith("worker-1 INFO a\\x1b\\nb")
 
 
 def test_a_long_record_arrives_whole(tmp_path: Path) -> None:

@@ -250,9 +250,7 @@ def end_here(how: str, maker: int) -> None:
         ("exits", "ended with exit status 7"),
     ],
 )
-def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
-    how: str, reason: str
-) -> None:
+def test_a_worker_that_dies_before_its_first_sign_ends_the_run(how: str, reason: str) -> None:
     """The error has its last message, if any; the chunk is not played again."""
     bots = [resolve("greedy", params={}, lane="process"), resolve("uniform")]
     bots[0].params["unready"] = Unready(how)
@@ -263,10 +261,8 @@ def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_in_the_middle_leaves_no_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor does it while its exception is kept, as a notebook keeps the last one."""
+def test_a_run_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor while its exception is kept, as by a notebook; the crew is ended once more, half gone."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(Store, "add", fail)
     bots = [resolve("greedy"), resolve("uniform", lane="process")]
@@ -274,17 +270,6 @@ def test_a_run_that_fails_in_the_middle_leaves_no_worker(
         run(Tournament("fails", 0, 4, bots, STANDARD), LocalExecutor(2), None, QUIET)
     assert kept.tb is not None
     assert [*tmp_path.iterdir()] == []
-
-
-def fail(*_: object) -> None:
-    raise ArenaError("no space")
-
-
-@pytest.mark.slow
-def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The crew is then ended once more, with the worker that is half gone."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     close, calls = Member._close, []
 
@@ -295,11 +280,15 @@ def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Member, "_close", interrupted)
-    bots = [resolve(name, lane="process") for name in ("greedy", "uniform")]
+    bots[0] = resolve("greedy", lane="process")
     with pytest.raises(KeyboardInterrupt):
         play_plan(Tournament("test", 0, 4, bots, STANDARD), LocalExecutor(1))
     assert len(calls) == 2
     assert [*tmp_path.iterdir()] == []
+
+
+def fail(*_: object) -> None:
+    raise ArenaError("no space")
 
 
 @pytest.mark.slow
@@ -330,17 +319,15 @@ def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
 OURS = Tournament("here", 3, 3, [resolve("greedy"), resolve("majority")], STANDARD)
 
 
-def test_harmless_are_bots_of_ours_and_those_shut_in(tmp_path: Path) -> None:
-    """A stranger in a process may reach the one above it, whoever wrote it."""
+def test_what_is_harmless_is_played_here_and_a_short_run_starts_no_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bots of ours and those shut in: a stranger in a process may reach the one above it."""
     stranger = write(tmp_path, "stranger", "")
     for lane, is_one in (("inproc", False), ("process", False), ("jail", True)):
         assert is_harmless(resolve(str(stranger), lane=lane)) is is_one
     assert is_harmless(resolve("greedy"))
     assert not is_harmless(resolve("greedy", lane="process"))
-
-
-def test_a_short_run_and_a_game_start_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many there may be."""
     monkeypatch.setattr(Member, "__init__", None)
     assert len(play_plan(OURS, LocalExecutor(4))) == OURS.games
     assert play_again(OURS, 0, 0, HERE).record.actions

@@ -110,8 +110,8 @@ def test_what_a_chunk_came_to_is_joined_in_the_order_of_pair_and_seat() -> None:
     assert (joined.timings["a"].decisions, joined.timings["a"].wall.longest) == (2, 0.5)
 
 
-def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
-    """Also if the other half is being played, whose games are then not needed."""
+def test_halves_of_forfeits_are_not_played_and_chunks_in_workers_stay_whole() -> None:
+    """Also if the other half is being played; what a dead worker had is whole for the next one."""
     todo = plan(most=1)
     halves = Halves(todo, 2)
     one = halves.next(0)
@@ -121,6 +121,15 @@ def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
     assert list(halves.join(played(one))) == []
     halves.take_back([one])
     assert halves.next(0) == piece._replace(seats=(0,))
+    halves = Halves(plan(), 2, whole=True)
+    one, two = halves.next(0), halves.next(1)
+    assert one == Chunk(0, 0, one.pairs)
+    assert two.seats == (0, 1)
+    assert two.first == one.pairs
+    halves.take_back([one])
+    assert halves.next(1) == one
+    (joined,) = halves.join(played(one))
+    assert joined.chunk == one
 
 
 def actions(tournament: Tournament, workers: int) -> dict[tuple[int, int, int], str]:
@@ -138,26 +147,11 @@ def against_uniform(entry: Entry) -> Tournament:
     ("lane", "workers", "after"),
     [("process", 1, 40), ("process", 3, 0), pytest.param("jail", 1, 0, marks=needs_jail)],
 )
-def test_a_bot_that_remembers_the_other_game_knows_nothing(
-    lane: str, workers: int, after: int
-) -> None:
+def test_a_bot_that_remembers_a_game_knows_nothing(lane: str, workers: int, after: int) -> None:
     """It plays otherwise as soon as it knows its opponent's hand, also when it begins later."""
     remembers = resolve(str(FOLDER / "remembers.py"), "remembers", {"after": after}, lane)
     honest = against_uniform(first("remembers", "inproc"))
     assert actions(against_uniform(remembers), workers) == actions(honest, 1)
-
-
-def test_chunks_of_bots_in_the_workers_stay_whole() -> None:
-    """Any worker plays both games of a pair; so does the one that replaces a dead one."""
-    halves = Halves(plan(), 2, whole=True)
-    one, two = halves.next(0), halves.next(1)
-    assert one == Chunk(0, 0, one.pairs)
-    assert two.seats == (0, 1)
-    assert two.first == one.pairs
-    halves.take_back([one])
-    assert halves.next(1) == one
-    (joined,) = halves.join(played(one))
-    assert joined.chunk == one
 
 
 def paired(panel: Entry, pairs: int = 12, new: Sequence[str] = ("greedy",)) -> Tournament:
@@ -166,8 +160,8 @@ def paired(panel: Entry, pairs: int = 12, new: Sequence[str] = ("greedy",)) -> T
     return Tournament("paired", 3, pairs, bots, STANDARD, panel=1, paired=True)
 
 
-def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
-    """Those of the old one, which a tournament without the new one has, too."""
+def test_all_versions_meet_the_same_deals_with_the_same_luck_in_parts_of_their_own() -> None:
+    """Those of the last one, also without others; no two games of a deal are in one part."""
     tournament = paired(resolve("denier"))
     new, old = tournament.pairings
     alone = Tournament("alone", 3, 12, tournament.entries[1:], STANDARD)
@@ -181,10 +175,6 @@ def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
             assert draws[0] == draws[1] == draws[2]
     assert (new.bot, old.bot) == ("greedy", "uniform")
     assert tournament.part(new, 0) != tournament.part(old, 0)
-
-
-def test_many_versions_meet_the_same_deals_in_parts_of_their_own() -> None:
-    """Those of the last one; no two games of a deal are in one part."""
     bots = [*map(resolve, ("greedy", "timing", "uniform", "denier", "majority"))]
     tournament = Tournament("paired", 3, 12, bots, STANDARD, panel=2, paired=True)
     assert tournament.new_pairings == {0, 1, 2, 3}
@@ -209,9 +199,7 @@ def test_many_versions_meet_the_same_deals_in_parts_of_their_own() -> None:
     few([("process", 2), ("process", 4)], 1, 0, unpack=True),
 )
 @pytest.mark.parametrize("new", few([("greedy",), ("greedy", "denier", "timing")], 1, 1))
-def test_an_opponent_does_not_meet_a_deal_again(
-    lane: str, workers: int, new: Sequence[str]
-) -> None:
+def test_an_opponent_meets_no_deal_again(lane: str, workers: int, new: Sequence[str]) -> None:
     """It would play otherwise in another version's game."""
     rogue = resolve(spec("meets_again"), "rogue", {}, lane)
     honest = first("rogue", "process")
@@ -281,7 +269,7 @@ OF_OTHER = faulty(9, seat=1)
         *("the other bot's comes back", "idleness is of the run", "no second chance"),
     ],
 )
-def test_a_fault_counts_if_it_comes_back(
+def test_a_fault_counts_if_it_returns(
     first: Finished | None, again: list[Finished], end: Finished
 ) -> None:
     """As it was the second time; after other moves the first one stands, and is marked."""
@@ -363,19 +351,14 @@ def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: 
 
 
 @pytest.mark.slow
-def test_a_fault_ends_its_process(tmp_path: Path) -> None:
-    """What comes after it is played in a new one: its modules know of one game, or of two."""
+def test_a_fault_ends_its_process_and_a_second_try_knows_nothing(tmp_path: Path) -> None:
+    """What comes after it is played in a new one, whose modules and folder know of no game."""
     body = "if self.number > 1: raise ValueError(f'game {self.number}')\nreturn view.legal[7]"
     path = write(tmp_path, "first", body, f"{GAMES}; self.number = games")
     bot = resolve(str(path), label="bot", lane="process")
     found = play_bot(bot, tmp_path / "games", pairs=2)
     messages = {game.fault.message for game in found.results if game.fault}
     assert all("tuple index" in message for message in messages)
-
-
-@pytest.mark.slow
-def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
-    """Neither from its process, which is a new one, nor from the folder it may write to."""
     body = (
         "import os, pathlib\n"
         "diary = pathlib.Path(os.environ['HOME'], 'diary')\n"
@@ -412,7 +395,7 @@ class Hears(Reporter):
 
 
 @pytest.mark.slow
-def test_games_of_several_pairings_are_played_together(
+def test_several_pairings_are_played_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One message asks a bot about several; each game ends as by itself, and a fault is its own."""

@@ -38,8 +38,8 @@ from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
 
 
-def test_addresses_and_numbers_of_a_process_are_replaced() -> None:
-    """Those of objects, threads and descriptors."""
+def test_what_differs_between_runs_is_replaced() -> None:
+    """Addresses of objects, numbers of threads and descriptors, folders of a run and of Python."""
     assert settle(repr(object())) == "<object object at 0x...>"
     assert settle(hex(id(object()))) == "0x..."
     thread = threading.Thread(target=print)
@@ -50,10 +50,6 @@ def test_addresses_and_numbers_of_a_process_are_replaced() -> None:
         assert "fd=..., " in settle(repr(opened))
     for text in ("hand 0x1f, pack 0xbeef", "at 5T, 7 and 12", "tmpfile", "Task force"):
         assert settle(text) == text
-
-
-def test_temporary_folders_are_replaced() -> None:
-    """The folder of a run, of its worker and of a bot; and names that Python has made up."""
     with scratch_folder() as folder:
         for inner in (folder, folder / "worker-1", folder / "worker-12" / "bot-3"):
             assert settle(f"no file '{inner}/a/b'") == "no file '<folder>/a/b'"
@@ -142,11 +138,17 @@ def test_a_deep_recursion_is_reported_without_its_depth(call: Callable[[int], No
     assert text.count("in recurse_back") == (call is recurse_in_turn)
 
 
-def test_an_exception_of_a_bot_has_no_name_of_our_module() -> None:
-    """Its author wrote another one."""
+def test_an_exception_of_a_bot_is_told_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without our module's name; in short where nothing can be imported; a forfeit stays one."""
     own = type("Oops", (Exception,), {"__module__": "_arena_bot_mine_fd79f098e25d"})
     assert forfeit_from(own("no card")).fault.message == "Oops: no card"
     assert forfeit_from(OSError("no file")).fault.message == "OSError: no file"
+    told = Forfeit("timeout", "late")
+    assert forfeit_from(told) is told
+    monkeypatch.setitem(sys.modules, "arena.lanes.faults", None)
+    short = [Host(Output()).report(one, "exception") for one in (MemoryError(), OSError(24))]
+    assert [one["kind"] for one in short] == ["memory", "exception"]
+    assert [one["error"] for one in short] == ["MemoryError", "OSError"]
 
 
 def test_a_traceback_that_is_not_deep_is_pythons_own() -> None:
@@ -163,9 +165,7 @@ def test_a_traceback_that_is_not_deep_is_pythons_own() -> None:
 
 
 @pytest.mark.filterwarnings("default")
-def test_output_takes_its_place_again_where_a_bot_has_left_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_output_takes_its_place_again_after_a_bot(monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard output and error, by all their names; only if it was captured before."""
     names = ("stdout", "stderr", "__stdout__", "__stderr__")
     for name in names:
@@ -179,14 +179,6 @@ def test_output_takes_its_place_again_where_a_bot_has_left_it(
     assert {getattr(sys, name) for name in names} == {output}
 
 
-def test_a_bot_that_leaves_no_room_has_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In short, as what describes it cannot be imported without memory or open files."""
-    monkeypatch.setitem(sys.modules, "arena.lanes.faults", None)
-    told = [Host(Output()).report(one, "exception") for one in (MemoryError(), OSError(24))]
-    assert [one["kind"] for one in told] == ["memory", "exception"]
-    assert [one["error"] for one in told] == ["MemoryError", "OSError"]
-
-
 def test_what_a_program_says_of_itself_ends_it_unless_it_can_go_on() -> None:
     """It may not say everything; what its processes were told is said of those here only."""
     process: Any = BotProcess.__new__(BotProcess)
@@ -196,6 +188,7 @@ def test_what_a_program_says_of_itself_ends_it_unless_it_can_go_on() -> None:
     for kind in ("illegal", "exception", "memory", "timeout", "crash"):
         process._refusal(Answer(id=1, error="no", kind=kind))
     assert [forfeit.fault.kind for forfeit in ended] == ["memory", "timeout"]
+    assert TOO_MANY == "started more than 32 processes"
     told = Answer(id=1, error="can't start new thread", kind="exception")
     assert process._refusal(told).fault.message == "can't start new thread"
     process._process = 1
@@ -310,9 +303,7 @@ def test_a_process_that_the_machine_refuses_is_nobodys_fault(
         ("read line; echo 'bwrap: Creating new namespace failed' >&2; exit 1", "import"),
     ],
 )
-def test_a_fault_before_the_bots_program_begins_is_not_the_bots(
-    tmp_path: Path, script: str, kind: str
-) -> None:
+def test_a_fault_before_its_program_is_not_the_bots(tmp_path: Path, script: str, kind: str) -> None:
     """Its input says so, which no bot can write back: its words would prove nothing."""
     with pytest.raises(Forfeit if kind else Exhausted) as raised:
         start(tmp_path, ["sh", "-c", script])
@@ -338,8 +329,10 @@ def test_a_jail_that_cannot_be_made_is_not_the_bots_fault(tmp_path: Path) -> Non
             process.start()
 
 
-def test_no_jail_is_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a league needs jails."""
+def test_no_jail_a_full_disk_and_no_process_for_a_zip_are_nobodys_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A league needs jails; a name that the disk does not take is a fault."""
 
     def refuse() -> str:
         raise InputError("lane jail: Resource temporarily unavailable")
@@ -347,17 +340,14 @@ def test_no_jail_is_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jail_support, "find_bubblewrap", refuse)
     with pytest.raises(Exhausted, match="Resource temporarily unavailable"):
         require_jail()
-
-
-def test_a_full_disk_is_no_fault_of_the_files_laid_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A name that the disk does not take is."""
     layout = Layout(tmp_path / "files", "mine", lambda: {"bot.py": b""})
     for number, kind in ((errno.ENOSPC, Exhausted), (errno.ENAMETOOLONG, ImportError)):
         monkeypatch.setattr(Path, "write_bytes", refusing(number))
         with pytest.raises(kind, match=os.strerror(number)):
             layout.renew()
+    monkeypatch.setattr("arena.processes.Child", refusing(errno.EAGAIN))
+    with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
+        open_zip(b"nobody has read this")
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
@@ -398,10 +388,3 @@ def test_a_process_that_did_not_begin_can_be_started_again(tmp_path: Path) -> No
         process.start()
         assert isinstance(process, BotProcess)
         assert process.pid
-
-
-def test_a_zip_that_no_process_can_read_is_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read in a process of its own."""
-    monkeypatch.setattr("arena.processes.Child", refusing(errno.EAGAIN))
-    with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
-        open_zip(b"nobody has read this")

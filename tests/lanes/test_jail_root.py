@@ -70,27 +70,21 @@ def test_small_files_are_copied_and_the_rest_is_bound(tmp_path: Path, system: Pa
     assert stat.S_IMODE(inside(made, system).stat().st_mode) == 0o755
 
 
-def test_what_lies_in_a_folder_in_memory_is_bound(tmp_path: Path, system: Path) -> None:
-    """Whatever its size: that folder is empty in each jail."""
+def test_what_lies_in_a_folder_in_memory_or_where_nothing_may_be_executed_is_bound(
+    tmp_path: Path, system: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its size; as on a folder of temporary files with the option noexec."""
     places = [system, system / "packages/one", system / "packages/six.py"]
     places[-1].touch()
     bound = lay_out(tmp_path / "root", places, [system / "link"], [system / "packages"])
     assert {path for path in bound if path.is_relative_to(system)} == {*places}
-
-
-def test_where_nothing_may_be_executed_all_is_bound(
-    tmp_path: Path, system: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on a folder of temporary files with the option noexec."""
     monkeypatch.setattr(os, "ST_NOEXEC", os.statvfs(tmp_path).f_flag | 1)
-    bound = lay_out(tmp_path / "root", [], [system / "link"])
+    bound = lay_out(tmp_path / "other", [], [system / "link"])
     assert system / "program" in bound
-    assert inside(tmp_path / "root", system / "program").read_text() == ""
+    assert inside(tmp_path / "other", system / "program").read_text() == ""
 
 
-def test_a_root_is_made_once_and_whole(
-    tmp_path: Path, system: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_root_is_made_once(tmp_path: Path, system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if another bot's jail needs it at the same moment; what is there is not touched."""
     made, fill = tmp_path / "root", jail_root._fill
 
@@ -138,9 +132,7 @@ def shown(tmp_path: Path) -> Path:
     return file
 
 
-def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
-    tmp_path: Path, read: list[str]
-) -> None:
+def test_all_files_of_a_folder_are_read_and_no_links(tmp_path: Path, read: list[str]) -> None:
     """Pipes are not opened, and a folder that is covered in the jail is left out."""
     folder, outside = tmp_path / "bot", tmp_path / "outside"
     (folder / "deep").mkdir(parents=True)
@@ -195,9 +187,7 @@ def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
 
 
 @needs_jail
-def test_a_jail_is_planned_when_all_that_it_shows_is_read_or_copied(
-    tmp_path: Path, read: list[str]
-) -> None:
+def test_a_jail_is_planned_when_all_it_shows_is_read(tmp_path: Path, read: list[str]) -> None:
     """Once in a run, and nothing where there is no jail."""
     for lane, of_python in (("process", 0), ("jail", 1), ("jail", 1)):
         plan_launch(resolve("uniform", lane=lane), Limits(), tmp_path / "bot").close()
@@ -276,7 +266,7 @@ def test_libraries_are_those_of_ldd(program: str) -> None:
     assert {path.resolve() for path in find_libraries([Path(program)])} == expected
 
 
-def test_what_is_no_program_needs_nothing(tmp_path: Path) -> None:
+def test_what_is_no_program_needs_nothing_and_what_is_one_the_library_of_c(tmp_path: Path) -> None:
     """Nor does one whose header is cut off, or leads out of the file."""
     (tmp_path / "text").write_text("hello")
     whole = Path(sys.executable).read_bytes()
@@ -284,6 +274,7 @@ def test_what_is_no_program_needs_nothing(tmp_path: Path) -> None:
         (tmp_path / f"{size}.so").write_bytes(whole[:size])
     (tmp_path / "none.so").write_bytes(b"\x7fELF\x02\x01" + b"\xff" * 58)
     assert find_libraries([tmp_path, tmp_path / "text", tmp_path / "nothing"]) == set()
+    assert any(path.name.startswith(("libc.", "ld-musl")) for path in find_opened())
 
 
 @pytest.mark.parametrize("secret", ["/etc/passwd", "/lib/../etc/passwd", "/proc/self/exe"])
@@ -300,23 +291,14 @@ def test_a_file_cannot_name_a_secret_as_its_loader(tmp_path: Path, secret: str) 
     assert found <= find_libraries([program])
 
 
-def test_the_library_of_c_is_there() -> None:
-    """With what programs open while they run."""
-    assert any(path.name.startswith(("libc.", "ld-musl")) for path in find_opened())
-
-
-def test_a_script_brings_the_programs_that_it_names_first(tmp_path: Path) -> None:
-    """Through `env`, too; what is not of the system is not among them."""
+def test_a_script_brings_the_programs_that_it_names_and_no_tools_folder(tmp_path: Path) -> None:
+    """Through `env`, too; what is not of the system is not among them, and brings nothing."""
     script = tmp_path / "script"
     script.write_text("#!/usr/bin/env -S tac -r\n")
     script.chmod(0o755)
     names = {path.name for path in programs_of([str(script)])}
     assert {"env", "tac", "sh", "sed"} <= names
     assert "script" not in names
-
-
-def test_folders_are_called_like_the_program(tmp_path: Path) -> None:
-    """A tool has none; a program outside of the system brings nothing."""
     assert [*folders_of(Path("/bin/sh"))] == []
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "zzz-1.2"

@@ -118,8 +118,8 @@ def played(
     return results, [game.fault for game in results if game.fault]
 
 
-def test_many_games_at_once_are_played_as_one_by_one(tmp_path: Path) -> None:
-    """The bot keeps a count of its decisions and a generator for each game."""
+def test_many_games_at_once_are_played_as_one_by_one_with_no_pipe_of_others(tmp_path: Path) -> None:
+    """The bot keeps a count and a generator for each game; it has no file of the run."""
     body = (
         "self.count += 1\n"
         "assert self.count == len(view.history) // 2 + 1 or view.round > 1\n"
@@ -129,6 +129,9 @@ def test_many_games_at_once_are_played_as_one_by_one(tmp_path: Path) -> None:
     together = played(path, tmp_path / "together", together=True)
     assert together == played(path, tmp_path / "singly", together=False)
     assert together[1] == []
+    results, faults = played(write(tmp_path, "looks", LOOKS), tmp_path / "folder", together=True)
+    assert faults == []
+    assert len(results) == 2 * PAIRS
 
 
 @pytest.mark.parametrize(
@@ -144,9 +147,7 @@ def test_many_games_at_once_are_played_as_one_by_one(tmp_path: Path) -> None:
         unpack=True,
     ),
 )
-def test_of_many_games_at_once_only_the_guilty_ones_are_lost(
-    tmp_path: Path, ending: str, kind: str
-) -> None:
+def test_of_games_at_once_only_the_guilty_are_lost(tmp_path: Path, ending: str, kind: str) -> None:
     """A process that dies ends all its games; the innocent ones are played again."""
     body = (
         "print('ply', len(view.history))\n"
@@ -177,16 +178,7 @@ return view.legal[0]
 """
 
 
-def test_a_bots_process_has_only_its_own_pipes(tmp_path: Path) -> None:
-    """It has neither the log's queue nor the worker's pipe nor a file of the run."""
-    results, faults = played(write(tmp_path, "looks", LOOKS), tmp_path / "folder", together=True)
-    assert faults == []
-    assert len(results) == 2 * PAIRS
-
-
-def test_a_sweep_kills_only_the_folders_own_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_kills_the_folders_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not those of bot-10, whose name begins with bot-1."""
     monkeypatch.setattr(processes, "_adopting", False)  # else it reaps them itself
     path = {"PATH": os.defpath}
@@ -205,7 +197,7 @@ def test_a_sweep_kills_only_the_folders_own_processes(
             process.wait()
 
 
-def test_what_a_process_holds_is_read_once_it_has_begun(
+def test_what_is_held_is_read_once_it_has_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is only prepared is still importing; one that was killed begins again."""
@@ -238,8 +230,10 @@ def test_only_who_adopts_orphans_takes_them_from_the_table_of_processes(
         assert orphan.wait() == (0 if adopts else -signal.SIGKILL)
 
 
-def test_a_child_of_another_thread_is_no_orphan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where several runs or checks go on, the first that ends kills what was left to it alone."""
+def test_a_child_of_another_thread_is_no_orphan_nor_a_program_that_it_asks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A killed `ldconfig -p` left out libraries; the first run that ends kills its own alone."""
     monkeypatch.setattr("arena.processes._adopting", True)
     others = find_children(os.getpid())
     with Child(["sleep", "60"]) as child, subprocess.Popen(["sleep", "60"]) as orphan:
@@ -247,12 +241,6 @@ def test_a_child_of_another_thread_is_no_orphan(monkeypatch: pytest.MonkeyPatch)
         assert orphan.wait() in (0, -signal.SIGKILL)  # 0: waited for already
         assert child.poll() is None
         assert child.end() == -signal.SIGKILL
-
-
-def test_a_program_that_another_thread_asks_is_no_orphan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A killed `ldconfig -p` left out libraries of all jails, until the arena was started again."""
     monkeypatch.setattr("arena.processes._adopting", True)
     others, begun = find_children(os.getpid()), tmp_path / "begun"
     words = "sh", "-c", f"touch {begun}; sleep 0.5; echo said; echo why >&2; exit 3"
@@ -325,36 +313,33 @@ def test_all_work_below_a_process_is_seen(program: str) -> None:
 @pytest.fixture
 def clocks(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a meter and a wall clock in seconds, which the test sets."""
-    made = SimpleNamespace(wall=100.0, cpu=5.0, looked=0.0, works=True)
-    made.read = made.look = lambda: made.cpu
+    made = SimpleNamespace(wall=100.0, cpu=5.0, looked=0.0, works=True, seen=[])
+    made.read = lambda: made.cpu
+    made.look = lambda: made.seen.append(made.wall) or made.cpu
     monkeypatch.setattr(meter, "perf_counter", lambda: made.wall)
     return made
 
 
-def test_a_turn_has_the_work_before_it_and_in_it(clocks: Any) -> None:
-    """What is used between two turns belongs to the second one."""
+def test_a_turn_has_the_work_before_it_and_in_it_and_no_time_of_our_sleep(clocks: Any) -> None:
+    """After an hour's sleep 0.3 s have gone by; where no time is read, the wall clock counts."""
     watch = Stopwatch(clocks)
     watch.start()
+    assert clocks.seen == [100.0, 100.0]  # of all processes, which were read long ago
     clocks.wall, clocks.cpu = 100.25, 5.125
     assert watch.stop() == Spent(wall=0.25, cpu=0.125, before=0.0)
     clocks.wall, clocks.cpu = 200.0, 7.125
     watch.start()
     clocks.wall, clocks.cpu = 200.25, 7.25
     assert watch.stop() == Spent(wall=0.25, cpu=0.125, before=2.0)
-
-
-def test_the_wall_clock_stands_still_while_we_do_not_run(clocks: Any) -> None:
-    """It is read every 0.1 s; after an hour's sleep of the machine, 0.3 s have gone by."""
+    clocks.looked, looks = clocks.wall, len(clocks.seen)
+    watch.start()
+    assert len(clocks.seen) == looks
     watch = Stopwatch(clocks)
     watch.start()
     for seconds in (0.125, 3600.0, 0.125):
         clocks.wall += seconds
         spent = watch.read()
     assert spent.wall == pytest.approx(0.55)
-
-
-def test_the_wall_clock_counts_where_processor_time_cannot_be_read(clocks: Any) -> None:
-    """Nobody thinks for nothing."""
     clocks.works = False
     watch = Stopwatch(clocks)
     watch.start()
@@ -399,16 +384,6 @@ ctypes.CDLL(None).syscall({exit}, 0)  # only this thread
 """
 
 
-def test_memory_is_seen_where_the_first_thread_has_ended() -> None:
-    """The kernel then says 0 of the process, and the other threads' files have it."""
-    call = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
-    if call is None:
-        pytest.skip("the number of this system call is not known here")
-    with running(LEADER_ENDS.format(exit=call)) as process:
-        until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
-        assert read_usage(process.pid, 1 << 30).memory > 64 << 20
-
-
 SHARED = "x = b'x' * (64 << 20); os.fork(); os.fork(); os.write(1, b'x'); time.sleep(600)"
 TABLES = """
 import mmap
@@ -418,8 +393,8 @@ print(flush=True); sys.stdin.read()
 """
 
 
-def test_memory_is_that_of_all_processes() -> None:
-    """Pages that a child shares with its parent count once; a sum of both is only a first look."""
+def test_memory_is_that_of_all_processes_and_threads() -> None:
+    """Shared pages count once; of an ended first thread the kernel says 0."""
     with running(SHARED) as process:
         assert process.stdout.read(4) == b"xxxx"
         assert len(find_below(process.pid)) == 3
@@ -427,6 +402,12 @@ def test_memory_is_that_of_all_processes() -> None:
         usage = read_usage(process.pid, 1 << 20)
         assert usage.processes == 3
         assert 64 << 20 < usage.memory < 2 * (64 << 20)
+    call = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
+    if call is None:
+        pytest.skip("the number of this system call is not known here")
+    with running(LEADER_ENDS.format(exit=call)) as process:
+        until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
+        assert read_usage(process.pid, 1 << 30).memory > 64 << 20
 
 
 @pytest.mark.slow
@@ -453,8 +434,8 @@ def said(process: subprocess.Popen[bytes], *, is_read: bool = True) -> str:
     return find_silence(lambda: [process.pid], pipe, is_read=is_read)
 
 
-def test_an_output_that_is_closed_is_seen() -> None:
-    """While the process goes on: how it has ended would say more."""
+def test_a_closed_output_and_waiting_for_input_are_seen() -> None:
+    """While the process goes on; not if it has not read all, or if a thread has run meanwhile."""
     with running("os.close(1); time.sleep(600)") as process:
         until(lambda: said(process) == CLOSED)
     with running("os.close(2); os.write(1, b'x'); time.sleep(600)") as process:
@@ -463,10 +444,6 @@ def test_an_output_that_is_closed_is_seen() -> None:
     with running("os._exit(3)") as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert said(process) == ""
-
-
-def test_one_that_waits_for_input_is_seen() -> None:
-    """Not if it has not read all, or if a thread has run while it was looked at."""
     with running("os.read(0, 1); os.read(0, 1)") as process:
         until(lambda: said(process) == WAITS)
         assert said(process, is_read=False) == ""

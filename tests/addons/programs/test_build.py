@@ -100,11 +100,17 @@ def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) ->
 
 
 @pytest.mark.slow
-def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
-    """It needs no right to be executed: who copies a folder may lose that."""
+def test_a_build_can_be_a_script_and_replaces_what_was_made(tmp_path: Path, arena: Arena) -> None:
+    """It needs no right to be executed; an author's own program is no source. The bot plays."""
     folder = rogue(tmp_path, "makes", '"./build.sh"')
     (folder / "build.sh").chmod(0o644)
-    assert resolve(str(folder)).files()["made"] == b"1\n"
+    made = resolve(str(folder))
+    assert made.files()["made"] == b"1\n"
+    (folder / "made").write_bytes(b"\x7fELF\0")  # it has bytes that no text has
+    assert resolve(str(folder)).sha256 == made.sha256
+    done = arena("play", str(folder), "uniform", "--pairs", "1", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()
 
 
 @pytest.mark.slow
@@ -135,15 +141,6 @@ def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
     assert third.sha256 not in (first.sha256, second.sha256)
 
 
-@pytest.mark.slow
-def test_a_program_made_before_is_replaced_by_the_build(tmp_path: Path) -> None:
-    """An author's own program in the folder is no source: it has bytes that no text has."""
-    folder = rogue(tmp_path, "makes")
-    plain = resolve(str(folder))
-    (folder / "made").write_bytes(b"\x7fELF\0")
-    assert resolve(str(folder)).sha256 == plain.sha256
-
-
 def test_a_build_without_a_jail_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never runs outside; what to do is said."""
 
@@ -166,11 +163,3 @@ def test_a_damaged_or_strange_cache_changes_nothing(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file")
     assert resolve(str(folder)) == made
-
-
-@pytest.mark.slow
-def test_the_rogue_itself_plays(tmp_path: Path, arena: Arena) -> None:
-    """So what is refused is its build."""
-    done = arena("play", str(rogue(tmp_path, "makes")), "uniform", "--pairs", "1", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()

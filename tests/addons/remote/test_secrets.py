@@ -101,9 +101,7 @@ def cores(form: str, token: str) -> list[str]:
 
 @pytest.mark.parametrize("token", [SECRET, PLAIN])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_token_is_hidden_in_every_form(
-    form: str, token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_is_hidden(form: str, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing but the token: in the middle of a text, alone, and behind what ends a code."""
     monkeypatch.setenv(TOKENS, f"b.org=another-one a.org={token}")
     said = FORMS[form](token)
@@ -148,7 +146,7 @@ def test_other_texts_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("token", ["1", "action", "seven77", "%41" * 7])
-def test_a_token_that_could_not_be_hidden_is_refused(
+def test_a_token_that_cannot_be_hidden_is_refused(
     token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its place other words would be hidden; the message does not show it."""

@@ -367,7 +367,7 @@ def test_a_fault_ends_its_process_and_a_second_try_knows_nothing(tmp_path: Path)
         "os._exit(3)"
     )
     bot = resolve(str(write(tmp_path, "diary", body)), label="bot", lane="process")
-    games = play_bot(bot, tmp_path / "games", pairs=1).results
+    games = play_bot(bot, tmp_path / "more", pairs=1).results
     assert [game.fault and game.fault.kind for game in games] == ["crash"] * 2
 
 

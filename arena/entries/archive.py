@@ -192,9 +192,8 @@ def _bound(loaded: ModuleType, filename: str) -> Any:
     if not hasattr(loaded, "bot"):
         raise ImportError(f"{filename} does not bind `bot`{_advise_binding(loaded)}")
     if not callable(loaded.bot):
-        raise ImportError(
-            f"{filename} binds `bot` to {type(loaded.bot).__name__}, which is not callable"
-        )
+        kind = type(loaded.bot).__name__
+        raise ImportError(f"{filename} binds `bot` to {kind}, which is not callable")
     return loaded.bot
 
 

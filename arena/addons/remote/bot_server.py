@@ -192,9 +192,8 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
     """
     token = os.environ.get(SERVE_TOKEN, "")
     if host not in _LOOPBACK and not token:
-        raise InputError(
-            f"--host {host}: others may reach it, so {SERVE_TOKEN} has to hold a token"
-        )
+        why = f"others may reach it, so {SERVE_TOKEN} has to hold a token"
+        raise InputError(f"--host {host}: {why}")
     if token and not is_hidden(token):
         raise InputError(f"{SERVE_TOKEN}: {TOO_SHORT}")
     for problem in find_problems([entry], STANDARD, Limits()):

@@ -399,12 +399,11 @@ def test_an_invalid_name_is_refused(arena: Arena, tmp_path: Path, name: str, rea
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("existing", ["mine.py", "test_mine.py"])
-def test_nothing_is_overwritten_or_written_in_part(
-    arena: Arena, tmp_path: Path, existing: str
-) -> None:
+def test_nothing_is_overwritten_or_written_in_part(arena: Arena, tmp_path: Path) -> None:
     """If one of the two files exists, it is kept and the other is not written."""
-    (tmp_path / existing).write_text("precious")
-    assert refused(arena("new", "mine")) == f"{existing}: exists already, and is not changed"
-    assert [path.name for path in tmp_path.iterdir()] == [existing]
-    assert (tmp_path / existing).read_text() == "precious"
+    for existing in ("mine.py", "test_mine.py"):
+        (tmp_path / existing).write_text("precious")
+        assert refused(arena("new", "mine")) == f"{existing}: exists already, and is not changed"
+        assert [path.name for path in tmp_path.iterdir()] == [existing]
+        assert (tmp_path / existing).read_text() == "precious"
+        (tmp_path / existing).unlink()

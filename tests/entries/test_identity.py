@@ -280,13 +280,18 @@ def test_what_a_file_needs_is_a_part_of_it_and_a_package_is_not_copied(
     assert locate("tiny") == tmp_path / "tiny"
 
 
-def test_an_installed_package_is_to_be_named() -> None:
-    """Else a jail does not show it; what is not installed, or is a part of it, brings no advice."""
+def test_a_package_is_to_be_named_and_other_names_bring_no_advice(tmp_path: Path) -> None:
+    """Else a stranger's bot would have its user hand in what it names, or end the run."""
     message = "ModuleNotFoundError: No module named '{}'"
     for target in ("./mine.py", "club.mine", "cmd:python3 mine.py"):
         assert "`needs: [numpy]`" in explain_missing(target, message.format("numpy"))
         for name in ("nothing", "numpy.nothing"):
             assert "needs" not in explain_missing(target, message.format(name))
+    (tmp_path / "secret").touch()
+    (tmp_path / "bot" / "below").mkdir(parents=True)
+    for name in (f"{tmp_path}/secret", "../secret", "below/../../secret", "x" * 300):
+        missing = f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'"
+        assert not explain_missing(str(tmp_path / "bot" / "mine.py"), missing)
 
 
 @pytest.mark.parametrize(
@@ -306,16 +311,6 @@ def test_a_file_that_stands_alone_says_how_it_gets_its_data(tmp_path: Path, read
     assert "No such file or directory: 'w.npz'" in problem
     assert "a bot's file stands alone: give a folder of both, in which it is bot.py" in problem
     assert 'read it with Path(__file__).parent / "w.npz"' in problem
-
-
-@pytest.mark.parametrize("name", ["{}/secret", "../secret", "below/../../secret", "x" * 300])
-def test_a_name_that_leads_elsewhere_or_nowhere_brings_no_advice(tmp_path: Path, name: str) -> None:
-    """Else a stranger's bot would have its user hand in what it names, or end the run."""
-    (tmp_path / "secret").touch()
-    (tmp_path / "bot" / "below").mkdir(parents=True)
-    name = name.format(tmp_path)
-    missing = f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'"
-    assert not explain_missing(str(tmp_path / "bot" / "mine.py"), missing)
 
 
 CONFIG = "pairs: 1\nbots: [greedy, {bot: uniform, needs: [book, ./data]}]\n"
@@ -390,18 +385,16 @@ def test_a_change_is_undone(layout: Layout, caplog: pytest.LogCaptureFixture, na
     assert not (layout.folder / "nets/new").exists()
 
 
-def test_what_python_keeps_is_no_change(layout: Layout, caplog: pytest.LogCaptureFixture) -> None:
-    """A module that another way of importing has found is compiled there, if root runs it."""
+def test_what_python_keeps_is_no_change_and_two_bots_have_their_own_files(
+    layout: Layout, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Also where one is a copy with another name or needs; an ended run has none."""
     layout.folder.chmod(0o755)
     (layout.folder / "__pycache__").mkdir()
     layout.folder.chmod(0o555)
     with caplog.at_level(logging.WARNING, "arena"):
         layout.renew()
     assert caplog.messages == []
-
-
-def test_two_bots_of_one_worker_have_their_own_files_and_an_ended_run_none(tmp_path: Path) -> None:
-    """Also where one is a copy with another name or needs, or if somebody holds the files."""
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("bot = 1")
     (tmp_path / "w").touch()

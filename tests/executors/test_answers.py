@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import pickle
-import signal
-import socket
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +48,6 @@ from engine.strategy import Spent
 from tests.kit import Games, play_plan
 from tests.rogues import FOLDER, first
 from tests.tiers import few
-from tests.waiting import until
 
 CHUNK = Chunk(0, 5, 1, seats=(1,))
 GAME = GameResult(5, 1, 0, "points", 10, -8, 4, None, "567T")
@@ -271,72 +268,26 @@ def test_deaths_are_counted_by_question_by_pair_and_by_pairing() -> None:
 RECORDS = 2500
 
 
-class Talking:
-    """A process whose log is read as a worker's is; `bury` returns when it is read to its end."""
+def test_all_records_of_workers_and_parent_are_written(tmp_path: Path) -> None:
+    """Each on a line of its own, however many write at once, and however long one is."""
+    with log.run_log(tmp_path / "run.log") as run_log, ThreadPoolExecutor(3) as pool:
 
-    def __init__(self, run_log: log.RunLog, name: str, work: Callable[[str], None]) -> None:
-        self.socket, theirs = socket.socketpair()
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                for handler in log.logger.handlers[:]:
-                    log.logger.removeHandler(handler)
-                log.log_to(f"worker-{name}", lambda line: theirs.sendall(write_answer(line)))
-                work(name)
-            finally:
-                os._exit(0)
-        theirs.close()
-        self.log, self.name, self.frames = run_log, f"worker-{name}", Frames()
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
+        def write_records(name: str) -> None:
+            for number in range(RECORDS):
+                run_log.write(name, log.Line("x", logging.INFO, f"record {name} {number}"))
 
-    def read(self) -> None:
-        while data := self.socket.recv(1 << 16):
-            self.frames.add(data)
-            for text in self.frames.take():
-                line = read_answer(text, [])
-                assert isinstance(line, log.Line)
-                self.log.write(self.name, line)
-
-    def bury(self) -> int:
-        status = os.waitpid(self.pid, 0)[1]
-        self.reader.join()
-        self.socket.close()
-        return status
-
-
-def write_records(name: str) -> None:
-    for number in range(RECORDS):
-        log.logger.info("record %s %d", name, number)
-
-
-def write_forever(_name: str) -> None:
-    while True:
-        log.logger.info("x" * 5000)
-
-
-def write_long(_name: str) -> None:
-    for text in ("x" * 900_000, "y" * 200_000):
-        log.logger.info(text)
-
-
-@pytest.mark.slow
-def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None:
-    """All 5,000 records of two others arrive, each on a line of its own beside the parent's."""
-    path = tmp_path / "run.log"
-    with log.run_log(path) as run_log:
-        doomed = Talking(run_log, "doomed", write_forever)
-        until(lambda: path.exists() and path.stat().st_size > 100_000)
-        os.kill(doomed.pid, signal.SIGKILL)
-        assert doomed.bury() == signal.SIGKILL
-        processes = [Talking(run_log, name, write_records) for name in "01"]
-        log.logger.info("the parent's")
-        assert [process.bury() for process in processes] == [0, 0]
-    lines = path.read_text().splitlines()
+        ends = [pool.submit(write_records, name) for name in ("worker-0", "worker-1")]
+        ends.append(pool.submit(log.logger.info, "the parent's"))
+        run_log.write("worker-2", log.Line("x", logging.INFO, "x" * 900_000))
+        assert [end.result() for end in ends] == [None] * 3
+    lines = (tmp_path / "run.log").read_text().splitlines()
     written = sorted(line.partition("record ")[2] for line in lines if "record " in line)
-    assert written == sorted(f"{name} {number}" for name in "01" for number in range(RECORDS))
+    expected = (f"worker-{name} {number}" for name in "01" for number in range(RECORDS))
+    assert written == sorted(expected)
     assert sum("MainProcess INFO the parent's" in line for line in lines) == 1
-    assert sum(" worker-1 INFO record 1 " in line for line in lines) == RECORDS
+    assert sum(" worker-1 INFO record worker-1 " in line for line in lines) == RECORDS
+    (long,) = (line for line in lines if len(line) > 900_000)
+    assert long.endswith(f"worker-2 INFO {'x' * 900_000}")
 
 
 def test_a_line_is_written_to_the_file_only_and_cannot_end_early(
@@ -398,12 +349,3 @@ def test_the_time_of_the_processor_is_read_from_the_log(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(b"\xff" * 70_000)
     assert log.read_spending(path) == ""  # it is too far from the end
-
-
-def test_a_long_record_arrives_whole(tmp_path: Path) -> None:
-    """It is read in several pieces, which are put together; so is the one after it."""
-    path = tmp_path / "run.log"
-    with log.run_log(path) as run_log:
-        assert Talking(run_log, "long", write_long).bury() == 0
-    lines = [line.rpartition(" ")[2] for line in path.read_text().splitlines()]
-    assert [(line[0], len(line)) for line in lines] == [("x", 900_000), ("y", 200_000)]

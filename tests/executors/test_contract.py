@@ -38,7 +38,7 @@ from engine import STANDARD, Record
 from engine.cards import Action, to_text
 from engine.view import View
 from tests.conftest import start_command
-from tests.kit import marked_processes, plan_for, play_plan, run_python
+from tests.kit import marked_processes, plan_for, play_plan
 from tests.rogues import rogue, spec, write
 from tests.runs.test_resume import runs_in
 from tests.tiers import tier
@@ -150,75 +150,6 @@ def kill_one(folder: Path) -> None:
                 assert process.pid != os.getpid()
                 process.kill()
                 return
-
-
-IMPORTS = """
-from arena.entries.resolve import resolve
-from arena.executors.local import LocalExecutor
-from arena.runs.run import run
-from arena.tournament.tournament import Tournament
-from engine import STANDARD
-"""
-PLAY = f"""{IMPORTS}
-bots = [resolve("greedy"), resolve("uniform", lane="process")]
-
-def main():
-    results = run(Tournament("script", 0, 4, bots, STANDARD), LocalExecutor(2))
-    print("played", results.played)
-"""
-CALLED = PLAY + "main()\n"
-IN_A_THREAD = (
-    PLAY + "import threading\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()"
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["thread", "python -m"])
-def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
-    """No worker imports it again; tests/library has scripts, standard input and -c."""
-    (tmp_path / "script.py").write_text(IN_A_THREAD if how == "thread" else CALLED)
-    words = ["script.py"] if how == "thread" else ["-m", "script"]
-    done = run_python(*words, folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "played 8\n"
-
-
-NETWORK = """
-import os
-threads = len(os.listdir("/proc/self/task"))
-import numpy
-
-class Network:
-    def __init__(self, setup):
-        square = numpy.ones((500, 500))
-        square @ square
-        assert len(os.listdir("/proc/self/task")) == threads
-
-    def choose(self, view):
-        return view.legal[0]
-
-bot = Network
-"""
-FORFEITS = f"""{IMPORTS}
-import os, sys
-from arena.threads import THREADS
-
-for name in THREADS:
-    os.environ.pop(name, None)
-bots = [resolve("network.py", lane=sys.argv[1]), resolve("uniform")]
-results = run(Tournament("threads", 0, 1, bots, STANDARD), LocalExecutor(1))
-print(sum(row["forfeits"] for row in results.standings))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's list of threads")
-@pytest.mark.parametrize("lane", [pytest.param("inproc", marks=pytest.mark.slow), "process"])
-def test_a_bot_that_multiplies_matrices_starts_no_threads(tmp_path: Path, lane: str) -> None:
-    """Every core has a worker already, so a network that took them all would make all wait."""
-    (tmp_path / "network.py").write_text(NETWORK)
-    done = run_python("-c", FORFEITS, lane, folder=tmp_path)
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", "0\n")
 
 
 class Unready:

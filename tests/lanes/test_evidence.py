@@ -329,10 +329,10 @@ def test_a_jail_that_cannot_be_made_is_not_the_bots_fault(tmp_path: Path) -> Non
             process.start()
 
 
-def test_no_jail_a_full_disk_and_no_process_for_a_zip_are_nobodys_fault(
+def test_what_the_machine_lacks_is_nobodys_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A league needs jails; a name that the disk does not take is a fault."""
+    """A jail, space, a process for a zip, memory, threads; a bad name of a file is a fault."""
 
     def refuse() -> str:
         raise InputError("lane jail: Resource temporarily unavailable")
@@ -348,13 +348,9 @@ def test_no_jail_a_full_disk_and_no_process_for_a_zip_are_nobodys_fault(
     monkeypatch.setattr("arena.processes.Child", refusing(errno.EAGAIN))
     with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
         open_zip(b"nobody has read this")
-
-
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
-def test_memory_and_threads_can_lack_too(error: Exception) -> None:
-    """Other errors stay what they are."""
-    with pytest.raises(Exhausted, match="a check: "), blaming_machine("a check"):
-        raise error
+    for error in (MemoryError(), RuntimeError("can't start new thread")):
+        with pytest.raises(Exhausted, match="a check: "), blaming_machine("a check"):
+            raise error
     with pytest.raises(RuntimeError, match="other"), blaming_machine("a check"):
         raise RuntimeError("other")
 

@@ -200,6 +200,9 @@ def test_a_machine_that_lacks_something_ends_the_run_and_its_log_has_its_name() 
     pool = PoolExecutor(Scripted(lines=[Line("node", 20, "ready")]), lambda: 1, "processes")
     play_plan(replace(CUP, pairs=1), pool, log)
     assert lines == [("node", "ready")]
+    for data in (b"", b"\x93", b"\xc1", b"\x93\xa1a\x90\x91\x90"):
+        with pytest.raises(Garbled, match="cannot be read"):
+            read_answer(data, [])
 
 
 def test_that_there_is_no_machine_is_said_once_and_then_ends_the_run(
@@ -230,13 +233,6 @@ def test_a_call_plays_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     assert [*tmp_path.iterdir()] == []
     with pytest.raises(Garbled, match="other games"):
         read_answer(data, chunks[1:])
-
-
-@pytest.mark.parametrize("data", [b"", b"\x93", b"\xc1", b"\x93\xa1a\x90\x91\x90"])
-def test_what_is_no_answer_is_not_read(data: bytes) -> None:
-    """Whatever it is."""
-    with pytest.raises(Garbled, match="cannot be read"):
-        read_answer(data, [])
 
 
 def test_a_machine_says_what_it_or_a_bot_lacks_there(tmp_path: Path) -> None:

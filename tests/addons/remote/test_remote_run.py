@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from arena.addons.league.league_tables import ACTIVE, WITHDRAWN
 from arena.addons.league.submission import Refused
 from arena.addons.remote import bot_server
 from arena.entries.resolve import resolve
-from arena.errors import InputError, Unreachable
+from arena.errors import InputError
 from arena.tokens import SERVE_TOKEN
 from tests import ROOT, markdown
 from tests.addons.league.small import a_league, play
@@ -103,19 +102,6 @@ def test_a_run_goes_on_after_an_outage(server: Server, tmp_path: Path) -> None:
     for name in (*KEPT, "report.md", "manifest.json"):
         whole_file, part = (tmp_path / run / name for run in ("whole", "part"))
         assert whole_file.read_bytes() == part.read_bytes(), name
-
-
-@pytest.mark.study
-def test_other_machines_ask_it_as_this_one(server: Server) -> None:
-    """Each machine of a cluster asks the server itself; an outage ends the run there, too."""
-    keys = {"pairs": 2, "seed": 1, "progress": False}
-    here = arena.run([server.url, "uniform"], **keys).games
-    with futures.ProcessPoolExecutor(1) as executor:
-        there = arena.run([server.url, "uniform"], executor=executor, **keys).games
-        assert there.equals(here)
-        server.before = answering(status=500)
-        with pytest.raises(Unreachable, match="it answers 500"):
-            arena.run([server.url, "uniform"], executor=executor, **keys)
 
 
 def post(url: str, body: bytes, session: str = "s", **headers: str) -> tuple[int, bytes]:

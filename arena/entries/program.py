@@ -116,10 +116,8 @@ def _read_single(path: Path) -> dict[str, bytes]:
         if text.startswith(MAGIC):
             raise InputError(f"a zip, whose name must end in {ZIP}")
         if text.startswith(_PACKED):
-            raise InputError(
-                "written by `arena pack`, which has left with version 2.0: give the folder of "
-                "which it was made, or a zip of that"
-            )
+            why = "written by `arena pack`, which has left with version 2.0"
+            raise InputError(f"{why}: give the folder of which it was made, or a zip of that")
         return {path.name: text}
     name = f"bot{path.suffix.lower()}" if interpreter else "bot"
     words = [*interpreter, name] if interpreter else [f"./{name}"]
@@ -189,10 +187,9 @@ def _find_faults(manifest: Manifest) -> Iterator[str]:
                 yield f"{key}: {word!r}: a path that leads out of the folder"
     for need in manifest.needs:
         if not _is_common(need):
-            yield (
-                f"needs: {need!a}: neither an installed package, nor below {' or '.join(SYSTEM)}; "
-                f"what else a bot may read is named in the config of a run"
-            )
+            why = f"neither an installed package, nor below {' or '.join(SYSTEM)}"
+            more = "what else a bot may read is named in the config of a run"
+            yield f"needs: {need!a}: {why}; {more}"
     if manifest.label is not None and not is_label(manifest.label):
         yield refuse_label(manifest.label)
 

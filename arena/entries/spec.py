@@ -163,10 +163,8 @@ def check_label(spec: str, label: str) -> None:
 
 def refuse_label(label: str) -> str:
     """Return why a label is not valid."""
-    return (
-        f"the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
-        f"with no space at its ends"
-    )
+    form = f"1 to {_MOST_LABEL} printable characters, with no space at its ends"
+    return f"the label {label!a} must be {form}"
 
 
 def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -180,10 +178,9 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
                 raise TypeError
             json.dumps({name: value}, allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError):
-            raise InputError(
-                f"bot {spec!r}: parameter {name}={show(value)}: only numbers, texts, true, false, "
-                f"null, and lists and mappings of these, the keys being texts"
-            ) from None
+            plain = "numbers, texts, true, false, null, and lists and mappings of these"
+            why = f"parameter {name}={show(value)}: only {plain}, the keys being texts"
+            raise InputError(f"bot {spec!r}: {why}") from None
     kept: dict[str, Any] = json.loads(json.dumps(params))
     return kept
 
@@ -198,10 +195,8 @@ def _parse_params(spec: str, text: str) -> dict[str, Any]:
         if "None" in params or len(params) < len(call.keywords):  # of **, or of a name twice
             raise ValueError
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: too deep
-        raise InputError(
-            f"bot {spec!r}: parameters are written name=value, each once, with plain values: "
-            f"({text[:_MOST_SHOWN]})"
-        ) from None
+        how = "parameters are written name=value, each once, with plain values"
+        raise InputError(f"bot {spec!r}: {how}: ({text[:_MOST_SHOWN]})") from None
     return params
 
 

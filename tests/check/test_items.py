@@ -131,7 +131,7 @@ def test_the_time_of_a_check_is_what_the_bot_works(
 
 
 @pytest.mark.parametrize("where", ["a folder", "a start", "the games"])
-def test_what_the_machine_refuses_is_no_verdict(
+def test_a_refusal_is_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """Folders and processes of the check, those of the bot, and those of its games."""

@@ -220,8 +220,10 @@ def test_what_names_no_bot_is_refused(spec: str, more: dict[str, Any], reason: s
         resolve(spec, **more)
 
 
-def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
-    """2 to the 20th bytes are, one more is not; a pipe is not waited for."""
+def test_what_is_too_large_is_not_read_and_a_package_is_found_without_running_it(
+    mine: Path,
+) -> None:
+    """A pipe is not waited for; foreign code runs in its own process, which reports its error."""
     mine.write_text("#".ljust(1 << 20))
     assert resolve(str(mine)).label == "mine"
     mine.write_text("#".ljust((1 << 20) + 1))
@@ -231,6 +233,14 @@ def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
     with pytest.raises(InputError, match=r"pipe\.py': not a regular file"):
         resolve("./pipe.py")
     resolve("cmd:true ./pipe.py")  # a word, and no file to be hashed
+    package = mine.parent / "broken_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("1 / 0")
+    (package / "bot.py").touch()
+    entry = resolve("broken_package.bot")
+    assert (entry.label, entry.lane) == ("bot", "process")
+    (message,) = find_problems([entry], STANDARD, Limits())
+    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in message
 
 
 @pytest.mark.parametrize(
@@ -252,18 +262,6 @@ def test_a_file_of_a_gigabyte_is_not_read(mine: Path, spec: str, file: str, reas
     os.truncate(file, (1 << 30) + 1)
     with pytest.raises(InputError, match=reason):
         resolve(spec)
-
-
-def test_a_package_is_found_without_running_it(mine: Path) -> None:
-    """Foreign code runs in its own process, which reports its error."""
-    package = mine.parent / "broken_package"
-    package.mkdir()
-    (package / "__init__.py").write_text("1 / 0")
-    (package / "bot.py").touch()
-    entry = resolve("broken_package.bot")
-    assert (entry.label, entry.lane) == ("bot", "process")
-    (message,) = find_problems([entry], STANDARD, Limits())
-    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in message
 
 
 POINTS = "martian = mars.strategies:bot\ngreedy = mars.strategies\nlost = venus\nsmart = wise:bot\n"

@@ -124,7 +124,7 @@ def test_what_a_link_leads_to_is_seen_and_without_init_a_package_is_the_folder_o
     assert identity() != before
 
 
-def test_a_module_is_its_file_and_what_it_imports_of_bots(
+def test_a_module_is_its_file_and_its_bots(
     package: Path, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     """As with an entry point of one module; in a package, in a folder, and in a zip."""
@@ -145,9 +145,7 @@ def test_a_module_is_its_file_and_what_it_imports_of_bots(
     assert not {*seen} & {identity(spec) for spec in specs}
 
 
-def test_a_package_that_has_no_hash_is_refused(
-    package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_without_hash_is_refused(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the name of what is in the way, or the limit; it may be as large as that."""
     for name, make, reason in (
         ("pipe", os.mkfifo, "not a regular file"),

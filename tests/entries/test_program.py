@@ -231,8 +231,10 @@ def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> Non
     assert edited.sha256 != entry.sha256
 
 
-def test_a_command_is_split_as_by_a_shell(bot: Path) -> None:
-    """It is kept as it was written, and named by its last file; its files are those of here."""
+def test_a_command_is_split_as_by_a_shell_and_no_bot_is_asked(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is kept as written, and named by its last file; a bot runs nowhere but in its lane."""
     (bot / "my bot.sh").touch()
     spec = "cmd:sh 'bot/my bot.sh' none --fast"
     entry = resolve(f"{spec} (depth=3)")
@@ -242,6 +244,14 @@ def test_a_command_is_split_as_by_a_shell(bot: Path) -> None:
     assert entry.at(entry.home).command == words
     word = "x" * 3000  # too long for a file: an argument, as where there is no such file
     assert resolve(f"cmd:true {word}", label="long").command[1:] == (word,)
+    (bot / "bin").mkdir()
+    (bot / "bin" / "mybot").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "bin" / "mybot").chmod(0o755)
+    (bot / "node").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "node").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bot}/bin:/usr/bin:/bin")
+    assert [resolve(f"cmd:{one}").program for one in ("mybot", "./bot/node")] == ["", ""]
+    assert not (bot / "was-run").exists()
 
 
 def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
@@ -273,7 +283,7 @@ NO_BOTS: dict[str, Callable[[pytest.MonkeyPatch, Path], object]] = {
 
 
 @pytest.mark.parametrize("reason", NO_BOTS)
-def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
+def test_of_others_folders_a_part_is_copied(
     bot: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     """What the command names or needs; a note says so."""
@@ -318,18 +328,6 @@ def test_what_runs_a_program_and_a_file_of_another_folder_stay_where_they_are(bo
     assert ": Python 3." in resolve("cmd:./bot/run.sh").program
     assert resolve("cmd:sh bot/run.sh").program == ""
     assert resolve("cmd:true").source is None
-
-
-def test_what_is_no_interpreter_is_not_asked(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may be a bot, which runs nowhere but in its lane."""
-    (bot / "bin").mkdir()
-    (bot / "bin" / "mybot").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
-    (bot / "bin" / "mybot").chmod(0o755)
-    (bot / "node").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
-    (bot / "node").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{bot}/bin:/usr/bin:/bin")
-    assert [resolve(f"cmd:{one}").program for one in ("mybot", "./bot/node")] == ["", ""]
-    assert not (bot / "was-run").exists()
 
 
 def test_a_program_travels_to_another_machine(bot: Path, tmp_path: Path) -> None:

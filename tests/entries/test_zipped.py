@@ -503,9 +503,7 @@ def test_too_many_bytes_and_a_very_deep_folder_are_refused(learned: Path) -> Non
         ("main.py", "a bot's folder has a bot.py or a __init__.py, and this one has neither"),
     ],
 )
-def test_a_zip_that_is_no_bot_is_refused_in_one_line(
-    arena: Arena, tmp_path: Path, name: str, reason: str
-) -> None:
+def test_a_zip_of_no_bot_is_refused(arena: Arena, tmp_path: Path, name: str, reason: str) -> None:
     """Before any of it is played; a link to one, too."""
     path = tmp_path / "mine.zip"
     path.touch()

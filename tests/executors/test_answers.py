@@ -214,7 +214,7 @@ def test_the_pairs_in_play_are_told_in_shared_memory_and_played_again_apart() ->
         ((11, (1 << 63) - 1), (1, range(11, 13))),
     ],
 )
-def test_the_pairs_in_play_are_those_that_were_reported(
+def test_the_pairs_in_play_are_reported(
     reported: tuple[int, int] | None, playing: tuple[int, range]
 ) -> None:
     """The first if none was, or a bot has written over them; nobody counts up to what is not."""
@@ -290,7 +290,7 @@ def test_all_records_of_workers_and_parent_are_written(tmp_path: Path) -> None:
     assert long.endswith(f"worker-2 INFO {'x' * 900_000}")
 
 
-def test_a_line_is_written_to_the_file_only_and_cannot_end_early(
+def test_a_line_is_in_the_file_and_cannot_end(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Whatever a bot has logged; the process is the one that has said it, and nothing is shown."""
@@ -304,7 +304,7 @@ def test_a_line_is_written_to_the_file_only_and_cannot_end_early(
     assert line.endswith("worker-1 INFO a\\x1b\\nb")
 
 
-def test_an_interrupt_while_a_log_begins_leaves_nothing_to_join(
+def test_an_interrupted_log_leaves_no_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither an exit of the program nor the next run finds a handler of it."""

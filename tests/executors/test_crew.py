@@ -284,9 +284,7 @@ def heard(ours: socket.socket, chunks: list[Chunk]) -> list[Any]:
     return found
 
 
-def test_a_worker_answers_its_batches(
-    home: tuple[worker_process._Home, socket.socket], tmp_path: Path
-) -> None:
+def test_a_worker_answers(home: tuple[worker_process._Home, socket.socket], tmp_path: Path) -> None:
     """Until the end of work; a fault comes at once, with the results before it."""
     (worker, ours), expected = home, play_plan(CUP)
     begun = parse_actions(expected[1, 1, 0].actions[:3])

@@ -269,9 +269,7 @@ OF_OTHER = faulty(9, seat=1)
         *("the other bot's comes back", "idleness is of the run", "no second chance"),
     ],
 )
-def test_a_fault_counts_if_it_returns(
-    first: Finished | None, again: list[Finished], end: Finished
-) -> None:
+def test_a_fault_may_return(first: Finished | None, again: list[Finished], end: Finished) -> None:
     """As it was the second time; after other moves the first one stands, and is marked."""
     assert decide(Scripted(*again), first) == end
 
@@ -395,9 +393,7 @@ class Hears(Reporter):
 
 
 @pytest.mark.slow
-def test_several_pairings_are_played_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairings_are_played_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One message asks a bot about several; each game ends as by itself, and a fault is its own."""
     monkeypatch.setattr(Pace, "most_games", lambda _self, _label, most: most)
     sizes, ask = [1], BotProcess.ask

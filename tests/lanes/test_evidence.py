@@ -329,9 +329,7 @@ def test_a_jail_that_cannot_be_made_is_not_the_bots_fault(tmp_path: Path) -> Non
             process.start()
 
 
-def test_what_the_machine_lacks_is_nobodys_fault(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_a_machine_lacks_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A jail, space, a process for a zip, memory, threads; a bad name of a file is a fault."""
 
     def refuse() -> str:

@@ -284,7 +284,7 @@ def test_of_installed_packages_a_bot_sees_those_that_it_names(
 @pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("lane", ["process", "jail"])
-def test_a_bot_of_an_installed_package_finds_what_it_imports(
+def test_an_installed_bot_finds_imports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
     """It is imported from where it is; another bot brings what that one imports."""
@@ -355,9 +355,7 @@ def printed_by(*words: str) -> str:
     return done.stdout
 
 
-def test_without_bubblewrap_nothing_is_contained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_bubblewrap_none_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It plays as before; a jail is refused."""
     monkeypatch.setattr("arena.lanes.launch.find_pid_namespaces", lambda: None)
     launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path / "own")
@@ -518,7 +516,7 @@ FRAMING = [
 @pytest.mark.slow
 @needs_namespaces
 @pytest.mark.parametrize(("user", "rogue", "workers"), few(FRAMING, 1, 2, unpack=True))
-def test_who_removes_the_folders_of_others_frames_nobody(
+def test_who_removes_folders_frames_nobody(
     tmp_path: Path, user: str, rogue: str, workers: int
 ) -> None:
     """It does not see them; without bubblewrap the lane process promises nothing of the kind."""

@@ -162,7 +162,7 @@ def test_a_path_is_read_once_after_each_start_of_the_machine(
 
 
 @pytest.mark.parametrize("spoil", ["garbage", "folder", "link", "writable", "large"])
-def test_a_marker_that_is_wrong_or_not_ones_own_costs_a_reading(
+def test_a_wrong_marker_costs_a_reading(
     shown: Path, read: list[str], cache: Path, spoil: str
 ) -> None:
     """And a link is not followed: nothing is written to where it leads."""
@@ -249,12 +249,19 @@ def test_a_package_brings_what_it_requires(site: Path, name: str, found: str) ->
     assert find_packages({name, "word"}) == {site / part for part in found.split()}
 
 
-def test_packages_are_named_by_any_word_of_a_source_and_by_the_first_ones_of_data() -> None:
-    """A pickle begins with the modules that it needs, and weights may be large."""
+def test_packages_are_named_by_words_and_what_is_no_program_needs_nothing(tmp_path: Path) -> None:
+    """A pickle begins with its modules; nor does one whose header is cut off, or leads away."""
     data = b"\x80\x04numpy.core" + bytes(1 << 16) + b"scipy"
     names = names_in({"bot.py": b"x" * (1 << 16) + b" import_module('pandas')", "w.pkl": data})
     assert {"pandas", "numpy", "import_module"} <= names
     assert "scipy" not in names
+    (tmp_path / "text").write_text("hello")
+    whole = Path(sys.executable).read_bytes()
+    for size in (4, 20, 64, 100):
+        (tmp_path / f"{size}.so").write_bytes(whole[:size])
+    (tmp_path / "none.so").write_bytes(b"\x7fELF\x02\x01" + b"\xff" * 58)
+    assert find_libraries([tmp_path, tmp_path / "text", tmp_path / "nothing"]) == set()
+    assert any(path.name.startswith(("libc.", "ld-musl")) for path in find_opened())
 
 
 @pytest.mark.skipif(shutil.which("ldd") is None, reason="this machine has no ldd")
@@ -264,17 +271,6 @@ def test_libraries_are_those_of_ldd(program: str) -> None:
     done = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
     expected = {Path(path).resolve() for path in re.findall(r"(/\S+) \(0x", done.stdout)}
     assert {path.resolve() for path in find_libraries([Path(program)])} == expected
-
-
-def test_what_is_no_program_needs_nothing_and_what_is_one_the_library_of_c(tmp_path: Path) -> None:
-    """Nor does one whose header is cut off, or leads out of the file."""
-    (tmp_path / "text").write_text("hello")
-    whole = Path(sys.executable).read_bytes()
-    for size in (4, 20, 64, 100):
-        (tmp_path / f"{size}.so").write_bytes(whole[:size])
-    (tmp_path / "none.so").write_bytes(b"\x7fELF\x02\x01" + b"\xff" * 58)
-    assert find_libraries([tmp_path, tmp_path / "text", tmp_path / "nothing"]) == set()
-    assert any(path.name.startswith(("libc.", "ld-musl")) for path in find_opened())
 
 
 @pytest.mark.parametrize("secret", ["/etc/passwd", "/lib/../etc/passwd", "/proc/self/exe"])

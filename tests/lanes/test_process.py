@@ -197,9 +197,7 @@ def test_a_sweep_kills_the_folders_own(tmp_path: Path, monkeypatch: pytest.Monke
             process.wait()
 
 
-def test_what_is_held_is_read_once_it_has_begun(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_held_is_read_from_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is only prepared is still importing; one that was killed begins again."""
     held = Mock(return_value=Held())
     monkeypatch.setattr(BotProcess, "held", held)
@@ -219,9 +217,7 @@ def test_what_is_held_is_read_once_it_has_begun(
 
 
 @pytest.mark.parametrize("adopts", [False, True])
-def test_only_who_adopts_orphans_takes_them_from_the_table_of_processes(
-    monkeypatch: pytest.MonkeyPatch, adopts: bool
-) -> None:
+def test_only_who_adopts_orphans_reaps_them(monkeypatch: pytest.MonkeyPatch, adopts: bool) -> None:
     """Others are not their parent, but wait for their ends, too."""
     monkeypatch.setattr("arena.processes._adopting", adopts)
     with subprocess.Popen(["sleep", "60"]) as orphan:
@@ -357,7 +353,7 @@ def started(entry: Entry, folder: Path) -> Iterator[BotProcess]:
 
 
 def test_work_out_of_turn_is_charged_to_the_next_decision(tmp_path: Path) -> None:
-    """A thread goes on working while the opponent thinks."""
+    """A thread goes on while the opponent thinks; a backstop is ten times its limit."""
     with started(rogues.rogue("works_on", "process"), tmp_path) as process:
         seen = process._watch.meter
         process.ask([asking.choose()], Allowed())
@@ -366,10 +362,6 @@ def test_work_out_of_turn_is_charged_to_the_next_decision(tmp_path: Path) -> Non
         spent = process.ask([asking.choose()], Allowed()).spent
     assert spent.before > 0.4
     assert spent.charged > 0.4
-
-
-def test_the_backstop_follows_from_the_limit() -> None:
-    """Ten times the limit and at least 30 s, unless the config says how many seconds."""
     assert Limits().backstop_of(7.5) == 75.0
     assert Limits().backstop_of(0.5) == 30.0
     assert Limits(backstop=2.0).backstop_of(0.5) == 2.0
@@ -470,9 +462,7 @@ echo '{"id": 0, "ready": true}'
 
 
 @pytest.mark.slow
-def test_a_program_that_starts_others_is_not_taken_for_one_that_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_starts_others_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often it is looked at, and in whatever order its processes are."""
     monkeypatch.setattr("arena.lanes.process._TICK", 0.0)
     (tmp_path / "forking.sh").write_text(FORKING)

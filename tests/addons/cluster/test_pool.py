@@ -205,7 +205,7 @@ def test_a_machine_that_lacks_something_ends_the_run_and_its_log_has_its_name() 
             read_answer(data, [])
 
 
-def test_that_there_is_no_machine_is_said_once_and_then_ends_the_run(
+def test_no_machine_is_said_and_ends_the_run(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After so many seconds; one that comes in time plays."""
@@ -380,9 +380,7 @@ def test_where_no_scheduler_answers_it_says_so(
         ('{"id": 5}', "not the file of a Dask scheduler"),
     ],
 )
-def test_a_scheduler_file_without_one_is_named(
-    text: str | None, reason: str, tmp_path: Path
-) -> None:
+def test_a_bad_scheduler_file_is_named(text: str | None, reason: str, tmp_path: Path) -> None:
     """With what is wrong."""
     path = tmp_path / "scheduler.json"
     if text is not None:

@@ -103,7 +103,7 @@ def endless(handler: Handler, messages: list[Message]) -> bool:
         (answering(b'{"id":77}\n'), "an answer to message 77 instead of 2"),
     ],
 )
-def test_wrong_answers_are_faults(
+def test_bad_answers_are_faults(
     server: Server, wrong: Before, message: str, tmp_path: Path
 ) -> None:
     """The fault is of the same kind as in a process, and comes back in the repetition."""
@@ -154,9 +154,7 @@ def drip(handler: Handler, messages: list[Message]) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("late", [sleep, drip])
-def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
-    server: Server, late: Before, tmp_path: Path
-) -> None:
+def test_no_answer_in_time_is_a_servers_fault(server: Server, late: Before, tmp_path: Path) -> None:
     """The network is not to blame, as it answers an empty request; a whole answer is in time."""
     server.before = late
     fault = played(server.url, tmp_path, limits=Limits(decision=0.1)).results[0].fault

@@ -177,7 +177,7 @@ def test_the_commands_on_the_page_play(tmp_path: Path) -> None:
         assert markdown.run(f"{play} --pairs 1".replace(there, here), tmp_path).returncode == 2
 
 
-def test_others_need_a_token_and_a_session_that_thinks_for_ever_can_be_ended(
+def test_others_need_a_token_and_sessions_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """An open server would run processes for anybody, and those of who has gone must not stay."""
@@ -283,9 +283,7 @@ def test_a_person_plays_against_a_server_on_the_page(client: Client, server: Ser
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bots", [["far={}"], ["{}", "uniform"]])
-def test_an_outage_is_said_and_keeps_the_game_unfinished(
-    client: Client, server: Server, bots: list[str]
-) -> None:
+def test_an_outage_keeps_the_game_open(client: Client, server: Server, bots: list[str]) -> None:
     """It is no forfeit; a game that is watched leaves no record."""
     server.before = FAILING_LATER
     last = client.play(client.begin(*(bot.format(server.url) for bot in bots), begins="me"))

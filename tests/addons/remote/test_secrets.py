@@ -138,9 +138,7 @@ def test_other_texts_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("token", ["1", "action", "seven77", "%41" * 7])
-def test_a_token_that_cannot_be_hidden_is_refused(
-    token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_too_short_is_refused(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In its place other words would be hidden; the message does not show it."""
     monkeypatch.setenv(TOKENS, f"a.org={token}")
     with pytest.raises(InputError, match=f"^{TOKENS}: item 1: a token has at least 8 characters"):
@@ -225,9 +223,7 @@ def assert_hidden(text: str, form: str) -> None:
         *few((("no JSON", form) for form in FORMS), unpack=True),
     ],
 )
-def test_an_echo_stands_in_no_fault_and_in_no_message(
-    server: Server, place: str, form: str, tmp_path: Path
-) -> None:
+def test_an_echo_stands_in_no_text(server: Server, place: str, form: str, tmp_path: Path) -> None:
     """Of a game, and of a bot that does not answer `hello`."""
     server.before = partial(echo, place, form, "choose")
     try:
@@ -305,7 +301,7 @@ raise ValueError([os.environ.get(name) for name in ("ARENA_TOKENS", "ARENA_SERVE
 @pytest.mark.parametrize(
     "lane", ["inproc", "process", pytest.param("jail", marks=[needs_jail, pytest.mark.slow])]
 )
-def test_a_bot_that_runs_here_is_given_no_token(
+def test_a_bot_here_has_no_token(
     lane: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A game of the lane inproc that ends by a fault is played again in a process."""

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from arena.check import SLOWER, inspector
-from arena.check.inspector import check_time, run_check
+from arena.check.inspector import Inspection, check_time, run_check
 from arena.check.item import NAMES, Item, Order, complete, fail, to_data
 from arena.check.sparring import VARIANTS, Climb, CutShort, Games, Watch, open_games
 from arena.entries.catalogue import ELO
@@ -25,6 +25,7 @@ from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult
 from arena.tournament.timing import Distribution
 from bench.studies import guess
+from engine import STANDARD
 from tests.rogues import write
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
@@ -167,6 +168,25 @@ def test_who_waits_for_a_check_can_end_it(tmp_path: Path, lane: Lane) -> None:
         list(run_check(order, stop))
 
 
+def check_failures(inspection: Inspection) -> None:
+    """Find the items of moves that differ, and of a fault, with the commands that show them."""
+    fixture, actions = next(iter(inspection.games.actions.items()))
+    item = inspection._compare("same seed", {fixture: f"{actions[:-1]}?"}, "why?")
+    assert (item.status, item.kind) == ("fail", "differs")
+    assert item.message == f"other moves from ply {len(actions) - 1} on: why?"
+    commands = [item.command]
+    inspection.trials = Mock(actions=inspection.games.actions)
+    inspection.trials.find_questions.return_value = [(fixture, 3)]
+    inspection.trials.find_peeking.return_value = f"{actions[:3]}?"
+    item = inspection._ask_again("hidden cards")
+    assert (item.status, item.kind) == ("fail", "hidden")
+    assert item.message == "other moves from ply 3 on: only cards that it cannot see differed"
+    (item,) = inspection.games.blame(Fault("crash", "x"), fixture, None, STANDARD, "at ply 5 ").args
+    assert item.message == "crash at ply 5 against uniform: x"
+    commands.append(item.command)
+    assert all(command.startswith("arena game ") for command in commands)
+
+
 def test_a_pair_is_played_once_and_the_opponents_faults_are_its_own(tmp_path: Path) -> None:
     """What was played in the lane counts for the rating; a late bot of ours is not the bot's."""
     path = write(tmp_path, "first", FIRST)
@@ -185,6 +205,7 @@ def test_a_pair_is_played_once_and_the_opponents_faults_are_its_own(tmp_path: Pa
         assert games.scores[fixture] == 1.0
         assert fixture not in games.actions
         games._crew = crew
+        check_failures(Inspection(entry, order, Mock(), games))
     assert watch.used > 0
 
 

@@ -2,7 +2,7 @@
 
 `python -m bench.blunders calibrate RUN` judges 200 decisions of a run, drawn by a seed, by both
 judges, and prints by round which error of the first one makes 95 % of its intervals hold the
-second one's loss (`arena.tournament.judged.ROLLOUTS`).
+second one's loss (`arena.tournament.asking.ROLLOUTS`).
 
 `python -m bench.blunders truth RUN FILE` reads the `worst` of `arena analyse RUN --json` in FILE.
 It plays games on from each decision to their end, after the action played and after the better one,
@@ -31,8 +31,8 @@ from arena.replays.finished_game import Game
 from arena.replays.timeline import DISPUTED
 from arena.runs.judge_games import find_judge, fit_models
 from arena.store.reader import Choice, chosen_games, read_run
+from arena.tournament.asking import PARTS, ROLLOUTS, SEARCHES, Habit, Judged, Recorded
 from arena.tournament.config_keys import JUDGE, LEAST_WORLDS, SECOND, WORLDS
-from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Habit, Judged, Recorded
 from bots.champion import Champion
 from bots.grandmaster import Grandmaster
 from engine import STANDARD, Pack, Setup, State, View, outcome, sample

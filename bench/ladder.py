@@ -1,7 +1,7 @@
 """`python -m bench.ladder FOLDER` stores what a run of configs/ladder.yaml says of the ladder.
 
 The counts of its pairs go to bench/ladder.csv, the Elo to arena/entries/catalogue.py, and by how
-much pairings deviate from it to arena/statistics/model.py.
+much pairings deviate from it to arena/statistics/bradley_terry.py.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 import arena
+from arena.statistics.bradley_terry import estimate_spread
 from arena.statistics.intervals import Estimate
-from arena.statistics.model import estimate_spread
 from arena.statistics.ratings import ELO, Fit, fit_one
 from arena.statistics.two_bots import pair_scores
 from arena.tournament import config
@@ -113,7 +113,7 @@ def store(games: pd.DataFrame) -> Iterator[Path]:
     written = "".join(f'    "{name}": {elo},\n' for name, elo in elos.items())
     yield _replace("entries/catalogue.py", r"(?<=^_MEASURED = \{\n)[^}]*", written)
     numbers = ", ".join(map(str, spread))
-    yield _replace("statistics/model.py", r"(?<=^LADDER_SPREAD = Estimate\()[^)]*", numbers)
+    yield _replace("statistics/bradley_terry.py", r"(?<=^LADDER_SPREAD = Estimate\()[^)]*", numbers)
 
 
 def _replace(name: str, pattern: str, text: str) -> Path:

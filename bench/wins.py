@@ -11,8 +11,8 @@ from time import process_time
 
 from arena.entries.resolve import resolve
 from arena.store.store import Store
-from arena.tables.replayed_games import Cards, Sides, Takes, Wins
-from arena.tables.run_games import Batch, Row, read_batches
+from arena.tables.game_arrays import Batch, Row, read_batches
+from arena.tables.points_and_takes import Cards, Sides, Takes, Wins
 from arena.tables.win_tables import WinTables, make_win_tables
 from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played

@@ -20,7 +20,7 @@ import psutil
 from arena.executors.local import Executor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.runs.run import Playing
 from arena.store.damage import enable, renew_all
 from arena.tournament.config_keys import Venue

@@ -38,7 +38,7 @@ from arena.lanes.jail_support import require_jail
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
 from arena.processes import killing_orphans
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Distribution

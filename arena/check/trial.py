@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from random import Random
 
-from arena.entries.archive import checked_strategy, load_bot
+from arena.entries.loader import checked_strategy, load_bot
 from arena.lanes import host
 from arena.lanes.host import Host, Message
 from engine.cards import Action, to_text

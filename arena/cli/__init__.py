@@ -36,20 +36,20 @@ COMMANDS: Final = addons.COMMANDS | addons.read_commands(
     run | play:run | Play the tournament of a CONFIG file, and write its results
     play | play:play | Play bots against each other without a config
     compare | play:compare | Say whether NEW is stronger than OLD, with as few games as needed
-    rate | look:rate | Rate bots by the games of several runs, or games played elsewhere
-    report | look:report | Write the report of a RUN again, or compare runs
-    verify | look:verify | Check the folder of a finished RUN: every game, every file
+    rate | report_commands:rate | Rate bots by the games of several runs, or games played elsewhere
+    report | report_commands:report | Write the report of a RUN again, or compare runs
+    verify | report_commands:verify | Check the folder of a finished RUN: every game, every file
     show | records:show | Print the result of a run, or a game ply by ply
     game | play:game | Play one game of a run again, and print its record
-    new | writing:new | Write NAME.py, a complete bot, and test_NAME.py, its test
-    check | writing:check | Check each item of the contract for BOT, and estimate its rating
-    bots | look:bots | List the bots available by name: in bots/, and from packages
-    doctor | look:doctor | Report what this machine offers to a run, and what to install
-    docs | look:docs | Open the documentation in a browser; it needs no network
+    new | bot_commands:new | Write NAME.py, a complete bot, and test_NAME.py, its test
+    check | bot_commands:check | Check each item of the contract for BOT, and estimate its rating
+    bots | bot_commands:bots | List the bots available by name: in bots/, and from packages
+    doctor | report_commands:doctor | Report what this machine offers to a run, and what to install
+    docs | report_commands:docs | Open the documentation in a browser; it needs no network
     export | records:export | Write all games of a RUN as JSON, one line per game
     plan | play:plan | Say before a run how many pairs of games separate the bots
     replay | records:replay | Check the game records of FILE, one a line; - is standard input
-    view | look:view | Write the replay of a game as one HTML page that opens offline
+    view | report_commands:view | Write the replay of a game as one HTML page that opens offline
     """,
 )
 """All commands."""

@@ -194,7 +194,7 @@ def compare(
 
 def _print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the statement, the lead, the counts, what differs, and the command that repeats it."""
-    from arena.differences.paired import say_decided
+    from arena.differences.common_deals import say_decided
 
     statement, *lines = comparison.lines()
     if quiet:

@@ -147,7 +147,7 @@ def pick_game(
 
 def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
     """Print a note on standard error if a run is not finished."""
-    from arena.runs.stored_run import measure_extent
+    from arena.runs.next_round import measure_extent
 
     if state := measure_extent(tournament, store).describe():
         cli.say(f"note: {path}: {state}", err=True)

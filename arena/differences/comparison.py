@@ -8,22 +8,22 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from arena.differences import claims
-from arena.differences.claims import FEWEST_PAIRS, Claim, make_claim
+from arena.differences import sentences
+from arena.differences.common_deals import PairedGames, make_paired_games
 from arena.differences.lead_parts import LeadParts
-from arena.differences.paired import PairedGames, make_paired_games
+from arena.differences.sentences import FEWEST_PAIRS, Claim, make_claim
 from arena.errors import arena_command, counted, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.number_texts import as_sentence, signed, write_ends, write_lead
 from arena.statistics.verdicts import LEANS, Word
+from arena.store.column_titles import DECIDED, DIFFERENCES, LEAD_PARTS, VERDICTS
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DETAILS, Writer
 from arena.store.store import Store
-from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, VERDICTS
-from arena.tables.summary import plain_rows, short_names, write_row
+from arena.tables.standings_text import plain_rows, short_names, write_row
 from arena.tournament.config_keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
@@ -82,7 +82,8 @@ class SprtResult(NamedTuple):
     def sentence(self) -> str:
         """Which of the two is stronger, as far as the interval and the test say it together."""
         found = self.verdict, self.elo, self.stop, self.evidence.pairs
-        return claims.make_sentence((self.new, self.old), self.against, self.out, found, self.word)
+        two = self.new, self.old
+        return sentences.make_sentence(two, self.against, self.out, found, self.word)
 
     @property
     def statement(self) -> str:
@@ -92,7 +93,7 @@ class SprtResult(NamedTuple):
             return as_sentence(self.sentence)
         claim = make_claim(self.verdict, self.elo, self.stop, evidence.pairs)
         two, is_ahead = (self.new, self.old), self.elo.value >= 0
-        said = claims.state_claim(claim, two, self.stop, self.word, is_ahead=is_ahead)
+        said = sentences.state_claim(claim, two, self.stop, self.word, is_ahead=is_ahead)
         it = "it" if claim in ("better", "weaker") else self.new
         if not self.paired:
             total = sum(map(operator.mul, evidence.counts, evidence.values))
@@ -141,7 +142,7 @@ class SprtResult(NamedTuple):
         )
         yield f"Elo difference {signed(elo.value, '+.1f')}, {interval}"
         by_value = zip(evidence.values, evidence.counts, strict=True)
-        seen = ", ".join(f"{claims.name_value(value)}: {count:,}" for value, count in by_value)
+        seen = ", ".join(f"{sentences.name_value(value)}: {count:,}" for value, count in by_value)
         pairs = counted(evidence.pairs, "pair")
         if self.paired:
             yield f"{pairs} played by both; by how much {self.new} had more:"
@@ -190,13 +191,15 @@ def make_comparison(
     new, old, *against = tournament.labels
     found = find_out(tournament.pairings, counted.faults, tournament.max_faults)
     out = tuple(label for label in tournament.labels if label in found)
-    seen = claims.count_observations(tournament, store, 0, tournament.most_pairs)
+    seen = sentences.count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
     mean = evidence.estimate()
-    paired = None
-    if tournament.paired:
-        paired = make_paired_games(tournament, store, mean, out)
-    likely = {row[:2]: row[2] for row in verdicts.rows(["bot", "opponent", "likely"])}
+    paired = make_paired_games(tournament, store, mean, out) if tournament.paired else None
+    ends = Estimate(mean.value - 1, mean.low - 1, mean.high - 1, mean.error)
+    likely = math.nan
+    for bot, opponent, chance in verdicts.rows(["bot", "opponent", "likely"]):
+        if {bot, opponent} == {new, old} and chance is not None:
+            likely = chance if bot == new else 1 - chance
     return SprtResult(
         new,
         old,
@@ -209,21 +212,9 @@ def make_comparison(
         out,
         comparison_command(tournament, stop),
         paired,
-        _read_likely(likely, new, old),
-        mean.scaled(0.5) if tournament.paired else _less(mean, 1),
+        likely,
+        mean.scaled(0.5) if paired else ends,
     )
-
-
-def _less(mean: Estimate, value: float) -> Estimate:
-    return Estimate(mean.value - value, mean.low - value, mean.high - value, mean.error)
-
-
-def _read_likely(likely: Mapping[tuple[str, str], float | None], new: str, old: str) -> float:
-    """Return how likely a bot is stronger than another one; nan if that is not known."""
-    found, turned = likely.get((new, old)), likely.get((old, new))
-    if found is None:
-        return math.nan if turned is None else 1 - turned
-    return found
 
 
 def judge_compared(verdicts: Columns, found: SprtResult) -> Columns:

@@ -19,12 +19,12 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Bools, Estimate, Ints, find_significant
 from arena.statistics.two_bots import mean_by_deal
+from arena.store.column_titles import LEAD_PARTS, WIN_TYPES
 from arena.store.columns import Columns
 from arena.store.counting import HALVES, PairGames, match
 from arena.store.store import Store
-from arena.store.table_columns import LEAD_PARTS, WIN_TYPES
-from arena.tables.replayed_games import SOURCES, find_round_points
-from arena.tables.run_games import Row, read_batches
+from arena.tables.game_arrays import Row, read_batches
+from arena.tables.points_and_takes import SOURCES, find_round_points
 from arena.tables.standings_table import BOT_PARTS
 from arena.tables.win_tables import MOST_REPLAYED, share_out
 from arena.tournament.tournament import Tournament

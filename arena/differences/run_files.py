@@ -12,15 +12,15 @@ from arena.differences.comparison import (
     make_comparison,
 )
 from arena.differences.lead_parts import LeadParts, make_lead_parts
-from arena.statistics.model import Flags
+from arena.statistics.bradley_terry import Flags
 from arena.store import csv_files as rows
+from arena.store.column_titles import FAULTS, GAMES, TABLES
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import INDEX, MANIFEST, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
-from arena.store.table_columns import FAULTS, GAMES, TABLES
 from arena.tables.win_tables import Tables, WinTables, make_win_tables
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament

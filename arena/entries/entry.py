@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from arena.entries.archive import (
+from arena.entries.identity import COPY
+from arena.entries.layout import Layout, own_folder, shared
+from arena.entries.loader import (
     MAGIC,
     checked_strategy,
     load_bot,
@@ -19,8 +21,6 @@ from arena.entries.archive import (
     name_of_first,
     read_archive,
 )
-from arena.entries.identity import COPY
-from arena.entries.layout import Layout, own_folder, shared
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy

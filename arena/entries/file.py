@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from arena.entries.archive import MOST_DATA, MOST_FILES
+from arena.entries.loader import MOST_DATA, MOST_FILES
 from arena.entries.spec import COMMAND
 from arena.errors import InputError, naming, writing
 from engine.errors import show_start
@@ -142,32 +142,6 @@ def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
             os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def cache_folder() -> Path:
-    """Return this user's cache folder for the arena (XDG Base Directory Specification)."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
-    return base / "district-noir-arena"
-
-
-def own_cache(name: str = "") -> Path:
-    """Return this user's cache folder, or one in it, which is made if it is missing.
-
-    Raises OSError or RuntimeError without a home, and InputError for a folder to which another user
-    may write, for a link, and on a system where files have no owners.
-    """
-    folder = cache_folder()
-    if not hasattr(os, "geteuid"):
-        raise InputError(f"{folder}: files have no owners on {sys.platform}")
-    folder.parent.mkdir(exist_ok=True, mode=0o700)
-    for place in (folder, folder / name):
-        place.mkdir(exist_ok=True, mode=0o700)
-        status = place.lstat()
-        is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-        if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise InputError(f"{place}: not a folder of yours alone")
-    return folder / name
 
 
 def find_files(folder: Path) -> dict[str, Path]:

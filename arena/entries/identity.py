@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.entries.archive import MOST_FILES
 from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
@@ -23,6 +22,7 @@ from arena.entries.file import (
     read_files,
     script_words,
 )
+from arena.entries.loader import MOST_FILES
 from arena.entries.needs import SITES, locate, why_hidden
 from arena.errors import InputError, naming
 from arena.processes import run_program

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bots
 from arena.addons import hook
-from arena.entries.archive import make_archive
 from arena.entries.entry import Entry
 from arena.entries.file import (
     MOST_PROGRAM,
@@ -34,8 +33,9 @@ from arena.entries.identity import (
     hash_source,
     read_parts,
 )
+from arena.entries.loader import make_archive
 from arena.entries.needs import check_needs, locate
-from arena.entries.program import MANIFEST, ZIP, find_command, read_bot, read_manifest
+from arena.entries.read_bot import MANIFEST, ZIP, find_command, read_bot, read_manifest
 from arena.entries.spec import (
     COMMAND,
     HERE,

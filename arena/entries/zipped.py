@@ -19,7 +19,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import Final
 
-from arena.entries.archive import MOST_DATA, MOST_FILES
+from arena.entries.loader import MOST_DATA, MOST_FILES
 from arena.errors import ArenaError, InputError, blaming_machine
 
 SECONDS: Final = 5

@@ -24,7 +24,7 @@ from arena.errors import InputError
 from arena.executors.log import Reporter
 from arena.lanes.faults import one_line
 from arena.threads import one_thread
-from arena.tournament.judged import ILLEGAL, PARTS, ROLLOUTS, SEARCHES, Judged, JudgedGame, Recorded
+from arena.tournament.asking import ILLEGAL, PARTS, ROLLOUTS, SEARCHES, Judged, JudgedGame, Recorded
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup, State

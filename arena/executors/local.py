@@ -26,11 +26,11 @@ from msgspec.structs import replace
 
 from arena.addons import hook
 from arena.errors import Exhausted, WorkerDied, counted
-from arena.executors.answers import Asking, Garbled
+from arena.executors.crew_messages import Asking, Garbled
 from arena.executors.log import RunLog, logger
-from arena.executors.own_process import Abandoned, Here, is_harmless
+from arena.executors.this_process import Abandoned, Here, is_harmless
 from arena.lanes.faults import KILLED, Fault
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.processes import killing_orphans
 from arena.threads import count_cores
 from arena.tournament.config_keys import EXECUTORS, HERE, ExecutorChoice, Venue
@@ -40,7 +40,7 @@ from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:  # a run without workers starts 12 ms sooner
-    from arena.executors.member import Member
+    from arena.executors.worker_handle import Member
 
 _SURE = 6  # deaths in a row at one question; fewer may have a cause outside
 _SURE_IN_START = 12  # a start takes longer than many games, so kills often hit it
@@ -306,7 +306,7 @@ class Crew:
     def _find(self, number: int) -> Member:
         """Return the worker with this number, started if it does not exist."""
         if number not in self.members:
-            from arena.executors.member import Member
+            from arena.executors.worker_handle import Member
 
             self.hired += 1
             folder = self.folder / f"worker-{self.hired}"

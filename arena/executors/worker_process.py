@@ -18,12 +18,12 @@ from typing import Any
 import msgspec
 
 from arena.entries.needs import look_from
-from arena.executors.answers import Answer, Asking, Failed, LastWords, Progress, write_answer
+from arena.executors.crew_messages import Answer, Asking, Failed, LastWords, Progress, write_answer
 from arena.executors.log import log_to, logger
 from arena.executors.worker import Worker, play_here
-from arena.lanes.confine import die_with
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
+from arena.lanes.jail_limits import die_with
 from arena.lanes.launch import Program
 from arena.lanes.limits import Limits
 from arena.lanes.meter import read_held

@@ -202,7 +202,7 @@ def one_line(text: str) -> str:
     return escape(" ".join(text.split()))[:_MOST_MESSAGE].rstrip()
 
 
-_ARCHIVE = f"{ROOT}/arena/entries/archive.py"
+_ARCHIVE = f"{ROOT}/arena/entries/loader.py"
 _IMPORTLIB = "<frozen importlib"
 _DEEP = 50  # frames; a deeper traceback is that of a runaway recursion
 _COUNTED = "Thread|Dummy|Task|Process|ForkProcess|SpawnProcess|ThreadPoolExecutor"

@@ -16,7 +16,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from arena.entries.archive import checked_strategy, find_parameter_error, load_bot
+from arena.entries.loader import checked_strategy, find_parameter_error, load_bot
 from arena.lanes.evidence import MOST_OUTPUT, Output, write_all
 from engine.cards import CHARS, pack_of
 from engine.notation import parse_actions, parse_cards

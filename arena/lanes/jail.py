@@ -22,7 +22,7 @@ from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, find_installed
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError, blaming_machine
-from arena.lanes import confine
+from arena.lanes import jail_limits
 from arena.lanes.evidence import ROOT
 from arena.lanes.jail_root import HOME, lay_out, outermost, placed, warm
 from arena.lanes.jail_support import (
@@ -44,8 +44,8 @@ from arena.lanes.libraries import (
     programs_of,
     python_folders,
 )
-from arena.lanes.scratch import once
 from arena.lanes.syscalls import make_filter, make_watch
+from arena.lanes.temp_and_cache_folders import once
 from arena.threads import machine_cores
 
 USER = 1000
@@ -64,7 +64,7 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 _SHELL = "/bin/sh"
 _MOST_PROCESSES = {True: 33, False: 64}  # for our host (with 32 children); other commands
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
-_CONFINES = (confine.__file__, cache_from_source(confine.__file__))  # what process 1 imports
+_CONFINES = (jail_limits.__file__, cache_from_source(jail_limits.__file__))  # of process 1
 _names: dict[tuple[str, ...], set[str]] = {}  # words of bots, by what they are made of
 
 
@@ -147,9 +147,10 @@ def confined(
 
 
 def confining(how: str, words: list[str]) -> list[str]:
-    """Return the words of a Python that runs a function of `confine` with these words."""
-    python = [sys.executable, "-P", "-s"] if confine.HOST in words else [str(_HELPER), "-I", "-S"]
-    run = f"from arena.lanes.confine import {how}; {how}(sys.argv[1:])"
+    """Return the words of a Python that runs a function of `jail_limits` with these words."""
+    is_ours = jail_limits.HOST in words
+    python = [sys.executable, "-P", "-s"] if is_ours else [str(_HELPER), "-I", "-S"]
+    run = f"from arena.lanes.jail_limits import {how}; {how}(sys.argv[1:])"
     return [*python, "-c", BEGIN.format(path=[ROOT], statement=run), *words]
 
 

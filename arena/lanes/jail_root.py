@@ -19,9 +19,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
-from arena.entries.file import own_cache, read_file, replacing
+from arena.entries.file import read_file, replacing
 from arena.entries.layout import remove_tree
 from arena.errors import InputError
+from arena.lanes.temp_and_cache_folders import own_cache
 
 HOME: Final = "/tmp"
 """The private folder as the bot sees it: the only one that it can write to."""

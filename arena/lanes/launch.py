@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from arena.entries.entry import Entry
 from arena.entries.layout import Layout
-from arena.lanes import confine, host
+from arena.lanes import host, jail_limits
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import BEGIN, USER, confining, filters, jail_words
@@ -27,7 +27,7 @@ from arena.lanes.jail_support import (
     user_namespace,
 )
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import base_of, hiding, once
+from arena.lanes.temp_and_cache_folders import base_of, hiding, once
 from arena.processes import FOLDER_VARIABLE, Child
 from arena.threads import THREADS
 
@@ -128,7 +128,7 @@ def plan_launch(
     if namespaces := once(base / "namespaces", find_pid_namespaces, str | None):
         options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder, files)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
-    return launch._replace(words=words, contained=namespaces is not None, first=confine.GO)
+    return launch._replace(words=words, contained=namespaces is not None, first=jail_limits.GO)
 
 
 def command_of(entry: Entry, program: str = host.__name__) -> list[str]:
@@ -136,7 +136,7 @@ def command_of(entry: Entry, program: str = host.__name__) -> list[str]:
 
     A JVM writes no performance data: another one with its process id holds a lock on the file.
     """
-    words = [*entry.command] or [confine.HOST, program]
+    words = [*entry.command] or [jail_limits.HOST, program]
     if os.path.basename(words[0]) == "java":
         words.insert(1, "-XX:-UsePerfData")
     return words

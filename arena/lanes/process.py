@@ -12,9 +12,9 @@ from arena.addons import hook
 from arena.entries.entry import Entry
 from arena.errors import Exhausted, blaming_machine
 from arena.lanes import host, meter
-from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, Kind, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import most_processes
+from arena.lanes.jail_limits import MOST_OPEN
 from arena.lanes.jail_root import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
@@ -31,7 +31,7 @@ from arena.lanes.messages import (
     read_answer,
 )
 from arena.lanes.meter import Held, Room, Stopwatch
-from arena.lanes.scratch import empty_folder
+from arena.lanes.temp_and_cache_folders import empty_folder
 from arena.processes import Child, find_below, sweep
 from engine import Rules
 

@@ -16,15 +16,15 @@ import numpy as np
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
-from arena.library.request import Bot, Location, folder_path, list_bots, plain
+from arena.library.keywords import Bot, Location, folder_path, list_bots, plain
 from arena.replays.html_page import check_place
 from arena.reports.blocks import Report
-from arena.reports.drawing import Chart
+from arena.reports.charts import Chart
 from arena.statistics.ratings import ELO
 from arena.statistics.two_bots import ALPHA, boundary
 from arena.store.columns import Frames
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, list_names, write_text
-from arena.tables.summary import format_standings
+from arena.tables.standings_text import format_standings
 from arena.tournament.config_keys import MOST_WIDTH, POWER
 from arena.tournament.tournament import Anchored
 from engine.errors import show

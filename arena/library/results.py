@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.addons import hook
 from arena.errors import InputError, naming
-from arena.library import request
-from arena.library.request import find_venue, folder_path
+from arena.library import keywords
+from arena.library.keywords import find_venue, folder_path
 from arena.replays.finished_game import Game
-from arena.runs.stored_run import Extent, RunProgress, follow, measure_extent
+from arena.runs.next_round import Extent, RunProgress, follow, measure_extent
+from arena.store.column_titles import FAULTS, GAMES, TIMINGS, UNRESOLVED
 from arena.store.csv_files import Timings, fault_rows, make_timings, parse_timings
 from arena.store.folder import LOG
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.store.table_columns import FAULTS, GAMES, TIMINGS, UNRESOLVED
-from arena.tables.summary import format_standings
+from arena.tables.standings_text import format_standings
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from arena.differences.run_files import RunTables
     from arena.library.rating import RunReport
     from arena.reports.blocks import Report
-    from arena.store.columns import Frames, TableName
+    from arena.store.columns import Columns, Frames, TableName
     from arena.tables.findings import SeatAdvantage
     from arena.tables.losses import Analysis
 
@@ -187,7 +187,7 @@ class Results:
 
     @cached_property
     def _extent(self) -> Extent:
-        return measure_extent(self._tournament, self._store, self._progress)
+        return measure_extent(self._tournament, self._store)
 
     @cached_property
     def _made(self) -> RunTables:
@@ -202,17 +202,19 @@ class Results:
         forfeits = self._store.all_forfeits(self._tournament.pairings)
         return _drop_empty(FAULTS.frame([*fault_rows(forfeits, replay_commands(self._tournament))]))
 
-    def _list_timings(self) -> pd.DataFrame:
-        from arena.store.columns import Columns
-
+    @cached_property
+    def _times(self) -> Columns:
         if isinstance(self._timings, bytes):
-            return TIMINGS.frame(Columns.of(parse_timings(self._timings)))
-        return TIMINGS.frame(make_timings(self._timings or {}, self._tournament.labels))
+            return parse_timings(self._timings)
+        return make_timings(self._timings or {}, self._tournament.labels)
+
+    def _list_timings(self) -> pd.DataFrame:
+        return TIMINGS.frame(self._times)
 
     def _list_unresolved(self) -> pd.DataFrame:
         return UNRESOLVED.frame(self._progress.find_open(self._strikes.out) or [])
 
-    @request.takes(VenueKeys)
+    @keywords.takes(VenueKeys)
     def analyse(
         self,
         by: str = keys.JUDGE,
@@ -273,10 +275,9 @@ class Results:
         """Return the report of the run, as far as it has been played."""
         from arena.executors.log import read_spending
         from arena.reports.run_report import make_report
-        from arena.store.columns import Columns
         from arena.tables.losses import read_judged
 
-        times = None if self.timings.empty else Columns.of(self.timings)
+        times = self._times if len(self._times) else None
         ending = read_spending(self._folder / LOG) if self._folder else ""
         run = self._tournament, self._store, self._made, times, read_judged(self._folder)
         return make_report(*run, state=self._extent.describe(), ending=ending)
@@ -296,7 +297,7 @@ class Results:
         """
         from arena.runs.stored_run import save
 
-        save(self._tournament, self._store, folder_path(folder, "folder"), self.timings)
+        save(self._tournament, self._store, folder_path(folder, "folder"), self._times)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the games themselves, so that a copy does not need the run's folder."""

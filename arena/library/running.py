@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.entries.catalogue import expand_ladder
 from arena.errors import InputError
-from arena.library import request
-from arena.library.request import Bot, Location, list_bots
+from arena.library import keywords
+from arena.library.keywords import Bot, Location, list_bots
 from arena.library.results import Results
 from arena.replays.finished_game import Game
 from arena.runs.rerun import add_thoughts, play_again
@@ -46,7 +46,7 @@ def open_run(folder: str | os.PathLike[str]) -> Results:
     ...     arena.open(f"{folder}/friday").played
     2
     """
-    path = request.folder_path(folder, "folder")
+    path = keywords.folder_path(folder, "folder")
     tournament, store = read_run(path)
     return Results(tournament, store, read_timings(path), path)
 
@@ -77,7 +77,7 @@ class Interrupted(KeyboardInterrupt):
         return Interrupted, (self.results, self._out)
 
 
-@request.takes(request.RunKeys)
+@keywords.takes(keywords.RunKeys)
 def run(
     bots: Sequence[Bot] | None = None,
     *,
@@ -88,7 +88,7 @@ def run(
     replace: bool = False,
     repeat: bool = True,
     progress: bool = True,
-    **keys: Unpack[request.RunKeys],
+    **keys: Unpack[keywords.RunKeys],
 ) -> Results:
     """Play a tournament, and return its results.
 
@@ -112,8 +112,8 @@ def run(
     given: dict[str, Any] = {**keys}
     if against is not None:
         given |= {"format": "gauntlet", "panel": list_bots(against)}
-    how = request.make_playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
-    return play_out(*request.request(bots, config, given, _DEFAULT, how))[1]
+    how = keywords.make_playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
+    return play_out(*keywords.request(bots, config, given, _DEFAULT, how))[1]
 
 
 def play_out(tournament: Tournament, how: Playing) -> tuple[Outcome, Results]:
@@ -135,7 +135,7 @@ def play_out(tournament: Tournament, how: Playing) -> tuple[Outcome, Results]:
     return outcome, read(outcome.timings)
 
 
-@request.takes(request.GameKeys)
+@keywords.takes(keywords.GameKeys)
 def play(
     bot: Bot,
     opponent: Bot,
@@ -144,7 +144,7 @@ def play(
     seat: int = 0,
     deal: str | None = None,
     thoughts: bool = False,
-    **keys: Unpack[request.GameKeys],
+    **keys: Unpack[keywords.GameKeys],
 ) -> Game:
     """Play one game, in which `bot` has this seat, within the arena's limits.
 
@@ -162,7 +162,7 @@ def play(
     if type(seat) is not int or seat not in (0, 1):
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
     default = {"name": "game", "pairs": pair + 1, "workers": 1}
-    tournament, how = request.request([bot, opponent], None, keys, default, Playing())
+    tournament, how = keywords.request([bot, opponent], None, keys, default, Playing())
     tournament = tournament if deal is None else tournament.on_deal(deal)
     game = play_again(tournament, pair, seat, how.venue)
     if thoughts:
@@ -270,7 +270,7 @@ class Comparison:
         return text + self.differences.to_html(index=False, escape=True, border=0, na_rep="")
 
 
-@request.takes(request.CompareKeys)
+@keywords.takes(keywords.CompareKeys)
 def compare(
     new: Bot,
     old: Bot,
@@ -285,7 +285,7 @@ def compare(
     fresh: bool = False,
     replace: bool = False,
     progress: bool = True,
-    **keys: Unpack[request.CompareKeys],
+    **keys: Unpack[keywords.CompareKeys],
 ) -> Comparison:
     """Play until a sequential test says whether `new` is stronger than `old`.
 
@@ -307,8 +307,8 @@ def compare(
     if against is not None:
         given |= {"format": "gauntlet", "panel": panel_of(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    how = request.make_playing(out, fresh=fresh, replace=replace, progress=progress)
-    tournament, how = request.request([new, old], None, given, default, how)
+    how = keywords.make_playing(out, fresh=fresh, replace=replace, progress=progress)
+    tournament, how = keywords.request([new, old], None, given, default, how)
     outcome, results = play_out(as_comparison(tournament, stop), how)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)

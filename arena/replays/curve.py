@@ -19,7 +19,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Forfeit
 from arena.replays.timeline import follow
-from arena.tournament.judged import asked
+from arena.tournament.asking import asked
 from engine import STANDARD, TAKE, EngineError, Record, Seat, outcome
 from engine.cards import CHARS
 from engine.view import view

@@ -14,8 +14,8 @@ from arena.replays.board import WIDTH, Layout, add_majorities, group
 from arena.replays.curve import find_curve
 from arena.replays.timeline import Thoughts, make_timeline, write_thoughts
 from arena.statistics.counts import BY_RULE
+from arena.tournament.asking import Judged
 from arena.tournament.config_keys import Naming
-from arena.tournament.judged import Judged
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from arena.entries.file import own_cache
 from arena.errors import InputError
+from arena.lanes.temp_and_cache_folders import own_cache
 from arena.replays.board import Card, Move, card_names, group
 from arena.tournament.config_keys import Naming
 from engine.cards import CHARS

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from arena.replays.board import Card, Layout, Looks
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, Recorded, is_sure
+from arena.tournament.asking import ILLEGAL, PARTS, Judged, Recorded, is_sure
 from engine import (
     CITY,
     SUPPORTS,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from arena.errors import escape
 from arena.replays.html_page import GENERATOR
-from arena.reports.drawing import Chart, Lines, Rows
+from arena.reports.charts import Chart, Lines, Rows
 from arena.reports.first_screen import Opening
 from arena.statistics.number_texts import join_ends, signed, write_chance
+from arena.store.column_titles import Column, Kind, TableColumns
 from arena.store.columns import Columns, is_known
 from arena.store.folder import home_of
-from arena.store.table_columns import Column, Kind, TableColumns
-from arena.tables.summary import Names, names_on_page
+from arena.tables.standings_text import Names, names_on_page
 
 if TYPE_CHECKING:
     import pandas as pd

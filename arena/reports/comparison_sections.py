@@ -9,30 +9,30 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
+from arena.differences.sentences import Look, read_path
 from arena.errors import counted, name_some
-from arena.reports.blocks import Block, Cell, Code, Section, Table, Text, cut_table, frame_table
-from arena.reports.drawing import Lines, Mark, Row, Rows, Series
-from arena.reports.games import find_place, replay_id
+from arena.reports.blocks import Block, Cell, Code, Section, Text, cut_table, frame_table
+from arena.reports.charts import Lines, Mark, Row, Rows, Series
+from arena.reports.games_section import find_place, replay_id
 from arena.reports.win_section import SOURCE_NAMES, compare_takes
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.number_texts import as_sentence, signed, write_ends
-from arena.store import table_columns
+from arena.store import column_titles
+from arena.store.column_titles import DECIDED, DIFFERENCES, LEAD_PARTS
 from arena.store.columns import Columns
-from arena.store.table_columns import DECIDED, DIFFERENCES, LEAD_PARTS, list_columns
 from arena.tables.losses import DECISIONS, find_worst
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.differences.common_deals import PairedGames
     from arena.differences.comparison import SprtResult
-    from arena.differences.paired import PairedGames
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
-_CLASSES = {name: kind for kind, name in table_columns.WIN_TYPES.items()}
+_CLASSES = {name: kind for kind, name in column_titles.WIN_TYPES.items()}
 _SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
 _PALE = " A line is a 95 % interval by deals, and a paler bar may be nothing."
@@ -215,16 +215,10 @@ def _mistakes(comparison: SprtResult, decisions: pd.DataFrame | None) -> Iterato
     yield Section("decisions", "The costliest decisions", [Text([meaning]), table])
 
 
-_PATH = list_columns("""
-    -
-    pairs | Pairs | count | Pairs that had been played when the test was looked at.
-    ratio | Log-likelihood ratio | number | How much better the Elo difference under H1 fits the \
-        pairs than that under H0 does.
-    """)
 _HINTS = (
-    "Each interval holds for itself, and one in twenty misses; what is significant is so when all "
-    "of them are looked at together. Only the first was tested: the others are hints of where to "
-    "look."
+    "The differences by opponent, seat and ending are in All tables. Each interval holds for "
+    "itself, and one in twenty misses; what is significant is so when all of them are looked at "
+    "together. Only the first was tested: the others are hints of where to look."
 )
 
 
@@ -249,12 +243,11 @@ def comparison_sections(
 
 
 def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
-    _, lead, *_ = comparison.lines()
-    yield Text([f"{lead}."])
+    _, lead, pairs, seen, *_ = comparison.lines()
+    yield Text([f"{lead}.", f"{pairs} {seen.strip()}."])
     yield from _path(comparison, path)
-    yield _counts(comparison)
     if comparison.command:
-        yield Code("The command that plays it again", comparison.command, folded=False)
+        yield Code("The command that plays it again", comparison.command)
 
 
 def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
@@ -272,35 +265,13 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
         f"{counted(last.pairs, 'pair')}. At the upper line, {high:.2f}, it decides for an Elo "
         f"difference of {stop.elo1:g}, at the lower one, {low:.2f}, for one of {stop.elo0:g}.",
         unit=f"log-likelihood ratio; the test ends at {low:.2f} and at {high:.2f}",
-        table="ratio-path",
         size="full",
         series=[Series("ink", rows, [f"{ratio:.2f} after {pairs:,}" for pairs, ratio in rows])],
         across="pairs",
         bounds=[(high, f"{high:.2f}: H1"), (low, f"{low:.2f}: H0")],
         is_signed=True,
+        tall=140,
     )
-    yield Table("ratio-path", "The test at each look", _PATH.columns, rows, folded=True)
-
-
-def _counts(comparison: SprtResult) -> Table:
-    """Return the observations of the test by value."""
-    evidence, what = comparison.evidence, "score"
-    caption = f"Pairs by the score of {comparison.new}"
-    if comparison.paired:
-        what = "difference"
-        caption = f"Pairs by how much {comparison.new} had more than {comparison.old}"
-    columns = list_columns(f"""
-        -
-        value | {what.capitalize()} in a pair | text | The {what} in a pair, which has two games.
-        pairs | Pairs | count | Pairs that came to this.
-        share | Share | share | Of all pairs that count.
-        """).columns
-    total = max(1, evidence.pairs)
-    rows = [
-        (name_value(value), count, count / total)
-        for value, count in zip(evidence.values, evidence.counts, strict=True)
-    ]
-    return Table("counts", caption, columns, rows)
 
 
 def _differences(paired: PairedGames) -> Iterator[Block]:
@@ -319,10 +290,11 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
     frame["sure"] = [_JUDGED[sure] for sure in significant]
     frame.loc[frame["difference"].isna(), "sure"] = None
     columns = [replace(one, name=_ENDS.get(one.name, one.name)) for one in DIFFERENCES.shown]
-    columns.append(table_columns.SIGNIFICANCE)
+    columns.append(column_titles.SIGNIFICANCE)
     rows: list[Sequence[Cell]] = [*Columns.of(frame).rows(column.name for column in columns)]
     caption = "Differences in total and by part"
-    yield cut_table("differences", caption, columns, rows, DIFFERENCES.file)
+    made = cut_table("differences", caption, columns, rows, DIFFERENCES.file)
+    yield replace(made, folded=True)
 
 
 def _list_decided(
@@ -335,10 +307,11 @@ def _list_decided(
     text = (
         f"In {counted(len(table), 'game')} the two versions made the same moves up to a ply, then "
         "another one, and the result was another one. That ply need not be the one that turned the "
-        "game. Games with a link have their replay on this page."
+        "game. They are in All tables; a game with a link has its replay on this page."
     )
     yield Text([text])
     made = frame_table(DECIDED, "Decided games", table)
     places = table[["opponent", "pair", "seat"]].head(len(made.rows)).itertuples(index=False)
     ids = [replay_id(find_place(tournament, tournament.labels[0], *place)) for place in places]
-    yield replace(made, links=[name if name in replays else None for name in ids])
+    links = [name if name in replays else None for name in ids]
+    yield replace(made, links=links, folded=True)

@@ -16,11 +16,11 @@ from markupsafe import Markup
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
 from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
-from arena.reports.pictures import Lead, Scale, strip, write_lines
+from arena.reports.axis import Lead, Scale, strip, write_lines
 from arena.statistics.number_texts import write_ends, write_whole
 from arena.store.columns import Columns
 from arena.tables.headline import Headline
-from arena.tables.summary import short_names
+from arena.tables.standings_text import short_names
 from arena.tournament.replay_command import name_bots
 from arena.tournament.tournament import Tournament
 

@@ -18,12 +18,12 @@ from markupsafe import escape as escape_html
 from arena.entries.file import open_file
 from arena.errors import ArenaError, escape
 from arena.replays.html_page import SCRIPTS, STYLES, frame, render
+from arena.reports.axis import swatch, write_ticks
 from arena.reports.blocks import Cell, Report, Section, Table, read_sentence, write_cell
-from arena.reports.drawing import Chart, draw
-from arena.reports.pictures import swatch, write_ticks
+from arena.reports.charts import Chart, draw
+from arena.store.column_titles import Column, Kind
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
-from arena.store.table_columns import Column, Kind
-from arena.tables.summary import Names
+from arena.tables.standings_text import Names
 
 INDEX: Final = "index.html"
 _HOME: Final = "results"  # a folder of this name gets a list by itself
@@ -151,7 +151,7 @@ def _escape_cell(value: Cell, kind: Kind) -> str:
 
 
 _SCRIPTS = ("arena.reports/report.js",)
-_STYLES = tuple(f"arena.reports/{name}.css" for name in ("report", "drawing", "first_screen"))
+_STYLES = tuple(f"arena.reports/{name}.css" for name in ("report", "charts", "first_screen"))
 
 
 def to_html(report: Report) -> str:

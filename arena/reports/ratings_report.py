@@ -15,9 +15,9 @@ from arena.reports.standings_section import pairings_section, standings_section
 from arena.reports.win_section import wins_section
 from arena.statistics.intervals import Estimate
 from arena.statistics.number_texts import as_sentence, say_two, write_lead
+from arena.store.column_titles import VERDICTS, Column
 from arena.store.columns import is_known
 from arena.store.listed_games import GameList
-from arena.store.table_columns import VERDICTS, Column
 from arena.tables.findings import describe_seat
 from arena.tables.rated_lists import RatedLists, find_labels
 from arena.tournament.tournament import Tournament
@@ -40,10 +40,11 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     tables, found = rated.tables, rated.tables.findings
     labels = tables.order
     headline = rated.headline
-    details = " ".join(headline.details())
-    summary = [headline.sentence(), *filter(None, [details]), f"{rated.extent}."]
+    more = [" ".join(headline.details())]
     if found.seat:
-        summary.append(as_sentence(describe_seat(found.seat, level=True)))
+        more.append(as_sentence(describe_seat(found.seat, level=True)))
+    more = [*filter(None, more)]
+    summary = [headline.sentence(), *more, f"{rated.extent}."]
     sections = [
         standings_section(tables.standings, tables.verdicts, found, None),
         pairings_section(tables.head_to_head, tables.verdicts, labels, found),
@@ -54,14 +55,14 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     sections += _list_sections(lists, rated)
     title = f"Ratings of {counted(len(labels), 'bot')}"
     ladder = make_ladder(tables.standings, tables.verdicts)
-    opening = Opening(f"{title} · {rated.extent}", headline.sentence(), summary[1:], ladder)
+    opening = Opening(f"{title} · {rated.extent}", headline.sentence(), more, ladder)
     return with_glossary(Report(title, summary, sections, opening=opening, labels=labels))
 
 
 def _list_sections(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Section]:
     """Yield the sections on the lists of games, and on the identities of their bots."""
     rows = [(one.name, len(one.games)) for one in lists]
-    blocks: list[Block] = [Table("lists", "The lists of games", _LISTS, rows)]
+    blocks: list[Block] = [Table("lists", "The lists of games", _LISTS, rows, folded=True)]
     if rated.notes:
         blocks.insert(0, Text([*map(as_sentence, rated.notes)], warning=True))
     yield Section("games", "The games", blocks)
@@ -149,7 +150,7 @@ def _runs_section(runs: Sequence[RunFacts]) -> Section:
         rules = ", ".join(f"{name}={value}" for name, value in of.rules.changes().items())
         played = len(of.entries), run.played, str(of.seed), of.most_pairs
         rows.append((run.title, of.name, *played, rules))
-    blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows)]
+    blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows, folded=True)]
     unfinished = [run.title for run in runs if not run.finished]
     if unfinished:
         text = f"Not finished, so as far as it was played: {', '.join(unfinished)}."
@@ -188,7 +189,7 @@ def make_changes_report(
         *made.sections[:-1],
     ]
     assert made.opening is not None
-    more = [*said[1:], *made.summary]
+    more = [*said[1:], *made.summary[:-1]]
     extent = f"{title} · {rated.extent}"
     opening = replace(made.opening, extent=extent, sentence=said[0], more=more)
     report = replace(made, title=title, summary=summary, sections=sections, opening=opening)

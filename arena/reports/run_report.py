@@ -11,21 +11,21 @@ from typing import Any
 from arena.differences.comparison import find_compared
 from arena.differences.run_files import RunTables
 from arena.errors import counted, cut
-from arena.reports import games as game_blocks
+from arena.reports import games_section as game_blocks
 from arena.reports import win_section
+from arena.reports.axis import draw_lead
 from arena.reports.blocks import Code, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections, lead_sections
 from arena.reports.first_screen import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
-from arena.reports.games import Pick, Place, ShownFault, pick_games
+from arena.reports.games_section import Pick, Place, ShownFault, pick_games
 from arena.reports.html import to_html
-from arena.reports.pictures import draw_lead
 from arena.reports.standings_section import bots_section, pairings_section, standings_section
 from arena.statistics.number_texts import as_sentence
+from arena.store.column_titles import Column
 from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
-from arena.store.table_columns import Column
 from arena.tables.findings import describe_city, describe_seat, share_of_city
 from arena.tables.headline import headline_of
 from arena.tables.losses import JudgedTables

@@ -19,12 +19,12 @@ from arena.reports.blocks import (
     write_cell,
     write_interval,
 )
-from arena.reports.drawing import Cell, Map, Mark, Row, Rows
+from arena.reports.charts import Cell, Map, Mark, Row, Rows
 from arena.statistics.intervals import LEVEL
 from arena.statistics.number_texts import as_sentence, write_ends, write_whole
-from arena.store import table_columns
+from arena.store import column_titles
+from arena.store.column_titles import HEAD_TO_HEAD, STANDINGS, TIMINGS, Column
 from arena.store.columns import Columns, is_first, is_known, match_rows, place_in
-from arena.store.table_columns import HEAD_TO_HEAD, STANDINGS, TIMINGS, Column
 from arena.tables.findings import Findings, describe_spread
 from arena.tables.losses import MISTAKES, JudgedTables, choose_opponent, count_mistakes, make_losses
 
@@ -222,21 +222,21 @@ def _list_pairings(
     once = with_losses(table).where(bot < opponent)
     yield frame_table(HEAD_TO_HEAD, "Every two bots that met", once, [*_columns()])
     if is_known(verdicts["likely"]).any():
-        yield frame_table(table_columns.VERDICTS, "Who is the stronger one", verdicts, folded=True)
+        yield frame_table(column_titles.VERDICTS, "Who is the stronger one", verdicts, folded=True)
 
 
 def with_losses(table: Columns) -> Columns:
     """Return head_to_head.csv with the losses of each bot added: the wins of its opponent."""
     two = table["bot"], table["opponent"]
     turned = match_rows(two[::-1], two)
-    wins = {f"{win_type}_wins": name for win_type, name in table_columns.LOSS_COLUMNS.items()}
+    wins = {f"{win_type}_wins": name for win_type, name in column_titles.LOSS_COLUMNS.items()}
     return table.put(**{name: table[won][turned] for won, name in wins.items()})
 
 
 def _columns() -> Iterator[Column]:
     """Yield the columns of a pairing, with the wins of both bots."""
-    both = {column.name: column for column in table_columns.WIN_TYPE_TABLE.shown}
-    losses = [both[name] for name in table_columns.LOSS_COLUMNS.values()]
+    both = {column.name: column for column in column_titles.WIN_TYPE_TABLE.shown}
+    losses = [both[name] for name in column_titles.LOSS_COLUMNS.values()]
     for column in HEAD_TO_HEAD.shown:
         if column.name == "expected":
             yield from losses

@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from arena.reports.blocks import ALL, Block, Section, Table, Text, frame_table, with_all
-from arena.reports.drawing import SIDES, Lines, Mark, Row, Rows, Series
+from arena.reports.charts import SIDES, Lines, Mark, Panels, Row, Rows, Series
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints
 from arena.statistics.number_texts import as_sentence, write_ends
+from arena.store.column_titles import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 from arena.store.columns import Columns, is_known, map_cells, place_in
-from arena.store.table_columns import CARDS, TAKES, WIN_TYPE_TABLE, WINS, Column
 
 SOURCE_NAMES: Final = {
     **{f"majority_{kind}": f"majority of {kind}s" for kind in "5678"},
@@ -204,9 +204,20 @@ def compare_takes(two: tuple[str, str], takes: Columns) -> Iterator[Section]:
         [[[counts.get((bot, n, action), 0) for bot in two] for action in actions] for n in rounds]
     )
     text = Text([as_sentence("; ".join(_bring(label, takes) for label in two))])
-    charts = [_draw_shares(two, n, actions, of) for n, of in zip(rounds, found, strict=True)]
+    chart = Panels(
+        name="takes",
+        title="Takes by round",
+        meaning="When both take, by the own action in the round: 1 is at once, the last one is "
+        "after all cards of the hand, as a share of the bot's takes in the round. This describes "
+        "the games, and is no part of the sums above.",
+        unit="takes out of 100 of the bot in the round",
+        signs=dict(zip(SIDES, two, strict=True)),
+        table="takes",
+        size="full",
+        panels=[_draw_shares(two, n, actions, of) for n, of in zip(rounds, found, strict=True)],
+    )
     title = _name_gap(two, actions, found.sum(axis=0))
-    yield Section("takes", title, [*charts, text], "Takes")
+    yield Section("takes", title, [chart, text], "Takes")
 
 
 def _share(counts: Ints) -> Floats:
@@ -216,7 +227,7 @@ def _share(counts: Ints) -> Floats:
 
 
 def _draw_shares(two: tuple[str, str], number: int, actions: Sequence[int], counts: Ints) -> Lines:
-    """Return the chart of a round: at each action the shares of both bots."""
+    """Return the panel of a round: at each action the shares of both bots."""
     series = []
     for side, label, shares in zip(SIDES, two, _share(counts).T, strict=True):
         points = [(one, round(share, 1)) for one, share in zip(actions, shares, strict=True)]
@@ -225,13 +236,7 @@ def _draw_shares(two: tuple[str, str], number: int, actions: Sequence[int], coun
     return Lines(
         name=f"round-{number}",
         title=f"round {number}",
-        meaning="When both take, by the own action in the round: 1 is at once, the last one is "
-        "after all cards of the hand, as a share of the bot's takes in the round. This describes "
-        "the games, and is no part of the sums above.",
-        unit="takes out of 100",
-        signs=dict(zip(SIDES, two, strict=True)),
-        table="takes",
-        size="quarter",
+        meaning="Takes out of 100 of each bot.",
         series=series,
         across="action in the round",
         tall=120,

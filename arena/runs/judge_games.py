@@ -30,7 +30,7 @@ from arena.runs.run import Interrupted
 from arena.store.database import Database
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament import config_keys as keys
-from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
+from arena.tournament.asking import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes

@@ -20,15 +20,15 @@ from arena.errors import ChangedBots, InputError, escape
 from arena.executors.local import open_executor
 from arena.executors.log import run_log
 from arena.lanes.limits import Limits
-from arena.lanes.probe import find_problems, probe
+from arena.lanes.load_check import find_problems, probe
 from arena.replays.finished_game import Game
 from arena.store.folder import LEAGUE, MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
 from arena.store.reader import find_changed
 from arena.store.store import Store
+from arena.tournament.asking import find_thoughts
 from arena.tournament.config import check_name
 from arena.tournament.config_keys import MOST_BOTS, Venue
-from arena.tournament.judged import find_thoughts
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes

@@ -14,12 +14,13 @@ from arena.errors import count_of
 from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.processes import exit_on_termination, signals_held
+from arena.runs.next_round import RunProgress
 from arena.runs.progress_bar import FirstFaults, show_progress
 from arena.runs.rerun import LEAST, choose_pairs, find_varying
-from arena.runs.stored_run import RunProgress, Waiting, open_store, write_files
+from arena.runs.stored_run import Waiting, open_store, write_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tables.summary import format_standings
+from arena.tables.standings_text import format_standings
 from arena.tournament.config_keys import HERE, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange

@@ -1,39 +1,35 @@
-"""Open the store of a run, follow its rounds, and write the files of its folder."""
+"""Open the store of a run, and write the files of its folder."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from functools import partial
 from itertools import starmap, zip_longest
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from arena.entries.file import replacing
-from arena.errors import ChangedBots, InputError, count_of
+from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
+from arena.runs.next_round import follow, measure_extent
+from arena.store.column_titles import TIMINGS
 from arena.store.database import FRESH, NAME, connect
 from arena.store.folder import REPLACED, RunFolder, Writer, list_names, part_of
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.store.table_columns import TIMINGS
 from arena.tournament.plan import Played
-from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
-from arena.tournament.schedule import PairRange
-from arena.tournament.strikes import Strikes, find_unrated
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.differences.run_files import RunTables
     from arena.reports.first_screen import Opening
+    from arena.store.columns import Columns
 
 
 _UNSTORED = 1.0  # seconds of play, of all workers together, that a crash may lose
@@ -67,139 +63,6 @@ class Waiting:
         return chunks
 
 
-class RunProgress:
-    """The rounds of a run so far; `counts` are of the games before the last decision.
-
-    `lengths` are the pairs of each pairing so far, by number, and `scheduled` is their sum. `ended`
-    is True after the last round. `out` are the labels of the bots that had too many faults before
-    the last decision. `unrated` are other bots that had not finished a game: a run with `until`
-    decides nothing about them, and gives them no more pairs.
-    """
-
-    def __init__(self, tournament: Tournament, store: Store) -> None:
-        self.tournament = tournament
-        self.store = store
-        self.rounds = make_rounds(tournament)
-        self.number = 0
-        self.ranges: list[PairRange] = []  # of the current round
-        self.counts: dict[int, Counts] = {}
-        self.lengths: dict[int, int] = {}
-        self.scheduled = 0
-        self.ended = False
-        self.out: Collection[str] = ()
-        self.unrated: Collection[str] = ()
-        self._finished: Counter[int] = Counter()
-
-    def next_round(self, out: Collection[str]) -> list[PairRange]:
-        """Return the pairs of the next round, an empty list if the run is over.
-
-        All games of the previous round must be in the store. `out` are the labels of bots with too
-        many faults.
-        """
-        self.out = [*out]
-        if self.ended:
-            return []
-        if self.number == self.rounds.most:
-            self.ranges, self.ended = [], True
-            return []
-        self._count()
-        gone = {*self.out, *self.unrated}
-        if self.unrated and gone.issuperset(self.tournament.labels):
-            self.ranges = []
-        else:
-            self.ranges = self.rounds.next(self.number, self.counts, gone)
-        self.number += 1
-        self.ended = not self.ranges
-        for span in self.ranges:
-            self.lengths[span.pairing] = span.end
-            self.scheduled += span.end - span.first
-        return self.ranges
-
-    def snapshot(self) -> Callable[[], str]:
-        """Return what describes the run after its last round, in one line, when it is called.
-
-        A test takes 0.1 s for it, so another thread calls it, and only when it is shown.
-        """
-        return partial(self.rounds.status, dict(self.counts), {*self.out, *self.unrated})
-
-    def find_open(self, out: Collection[str]) -> list[Unresolved] | None:
-        """Return the questions that a run left unresolved, None for a run of fixed length.
-
-        `out` are the labels of bots with too many faults.
-        """
-        return self.rounds.find_open(self.counts, [*out, *self.unrated])
-
-    def describe_end(self, out: Collection[str]) -> list[str]:
-        """Return lines on whether a run has reached its goal, an empty list without a goal."""
-        return self.rounds.describe_end(self.counts, out, self.unrated)
-
-    def _count(self) -> None:
-        """Count the games of the last round."""
-        if not self.ranges:
-            return
-        found = self.store.count_ranges(self.ranges)
-        scores = found.scores
-        for span in self.ranges:
-            more: Counts = scores[span.pairing]
-            if span.pairing in self.tournament.new_pairings:
-                old = self.tournament.old_pairing(span.pairing)
-                more = self.store.count_differences(span.pairing, old, span.first, span.end)
-            before = self.counts.get(span.pairing, (0,) * len(more))
-            self.counts[span.pairing] = add(before, more)
-        self._finished += found.finished
-        if self.rounds.leaves_out_unrated and self.number:
-            unrated = find_unrated(self.tournament.pairings, self._finished)
-            self.unrated = sorted(unrated - {*self.out})
-
-
-def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgress:
-    """Return the progress of a run up to its last complete round; `strikes` must be empty.
-
-    Afterwards `strikes` has counted the faults of all these rounds.
-    """
-    progress = RunProgress(tournament, store)
-    while ranges := progress.next_round(strikes.out):
-        strikes.extend(ranges)
-        finished, forfeits = store.finished(ranges), store.forfeits(ranges)
-        for span in ranges:
-            pairs = span.end - span.first
-            if sum(map(len, finished[span.pairing])) < pairs:
-                return progress
-            strikes.finish(span.pairing, span.first, pairs, forfeits[span.pairing])
-    return progress
-
-
-class Extent(NamedTuple):
-    """The size of a run: games played, games in all, or at most in all, and whether it is over."""
-
-    played: int
-    total: int
-    finished: bool
-    at_most: bool = False
-
-    def describe(self) -> str:
-        """Return a note that a run is not finished, "" if it is.
-
-        >>> Extent(1200, 3000, False).describe()
-        'not finished: 1,200 of 3,000 games'
-        """
-        if self.finished:
-            return ""
-        return f"not finished: {count_of(self.played, self.total, at_most=self.at_most)}"
-
-
-def measure_extent(
-    tournament: Tournament, store: Store, progress: RunProgress | None = None
-) -> Extent:
-    """Return how much of a run is in a store; `progress` is the result of `follow`, if known."""
-    if progress is None:
-        progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
-    may_stop = bool(tournament.stop) and not progress.ended
-    is_known = not tournament.rounds and (may_stop or not tournament.stop)
-    total = tournament.games if is_known else 2 * progress.scheduled
-    return Extent(store.count_games(), total, progress.ended, at_most=may_stop)
-
-
 def read_opening(path: Path) -> tuple[Opening, str]:
     """Return the first screen of a run's report, as far as it is played, and its first bot's label.
 
@@ -217,7 +80,7 @@ def read_opening(path: Path) -> tuple[Opening, str]:
         return make_opening(tournament, store, files, state), tournament.labels[0]
 
 
-def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame) -> None:
+def save(tournament: Tournament, store: Store, path: Path, timings: Columns) -> None:
     """Write the folder of a run with these games; for an unfinished run, only its games.
 
     `timings` is empty if they are unknown. Raises InputError for a folder that holds anything but
@@ -233,7 +96,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
             copy_store(store, folder.store)
         strikes = Strikes(tournament.pairings, 0, tournament.max_faults)
         if follow(tournament, store, strikes).ended:
-            writer = None if timings.empty else csv_writer(timings)
+            writer = csv_writer(timings) if len(timings) else None
             with closing(Store(folder.store)) as kept:
                 write_files(folder, tournament, kept, RunTables(tournament, kept), writer)
 

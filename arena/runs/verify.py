@@ -18,11 +18,10 @@ from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
 from arena.reports.run_report import report_writers
+from arena.runs.next_round import follow
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import home_of, plan_again, resolve_same
-from arena.runs.stored_run import follow
 from arena.statistics.counts import BY_RULE
-from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.folder import LOG, MANIFEST, RunFolder, Writer, locate
@@ -79,7 +78,7 @@ def _reports_again(
 ) -> Mapping[str, Writer]:
     """Return the writers of the reports of `arena report`: with times, and judged decisions."""
     content = read_timings(path)
-    timings = None if content is None else Columns.of(parse_timings(content))
+    timings = None if content is None else parse_timings(content)
     judged = read_judged(path)
     return report_writers(tournament, store, files, timings, judged, read_spending(path / LOG))
 

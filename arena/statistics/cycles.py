@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from arena.statistics.bradley_terry import Flags, find_reach
 from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
 from arena.statistics.intervals import LEVEL, Estimate, Ints, correct, find_dependence
-from arena.statistics.model import Flags, find_reach
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
 

@@ -3,16 +3,16 @@
 The data are the fitted strengths with their covariance. A prior is a distribution of strengths, a
 mixture of normal distributions. As the results of a field say little about the shape of its
 distribution, the posterior averages over several shapes: normal; Student's t with two degrees of
-freedom, in which a few bots are far from the others; and two groups with a gap between them. Each
-has a grid of scales, in log odds. For each prior the posterior is approximated by expectation
-propagation, and the posteriors are averaged by their evidence.
+freedom, in which a few bots are far from the others; and two or three groups of bots that are close
+to each other. Each has a grid of scales, in log odds. For each prior the posterior is approximated
+by expectation propagation, and the posteriors are averaged by their evidence.
 
 The posterior of a lead follows from the fitted lead and its error only, as with two bots. So the
 bot ahead is the stronger one with a probability of at least one half. With the strengths of all
 bots, those that are known less well would be drawn further towards the mean, which is not theirs
 where lists of games were joined.
 
-With two groups the strength of a bot may have two peaks: then the prior itself is used for the
+With groups the strength of a bot may have several peaks: then the prior itself is used for the
 chances to be first, and of few bots each division into the groups. They are integrated over fixed
 points, so they are reproducible. A prior is dropped when its evidence is low and no longer moves
 much; weights fall to 0 at the threshold, so that a rounding error cannot cause a jump.
@@ -25,14 +25,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from arena.statistics.bradley_terry import Flags, Numbers
 from arena.statistics.distributions import ELO, Floats, normal_below, normal_points
-from arena.statistics.model import Flags, Numbers
 
 _SWEEPS = 30  # at most
 _STILL = 1e-5  # the sweeps end when no log evidence moves more
@@ -302,17 +302,15 @@ def _moments(cavity: Floats, towards: Floats, prior: FieldPrior) -> tuple[Floats
     return total, mean, np.maximum(square - mean**2, 1e-10)
 
 
-_NORMAL, _HEAVY, _GROUPS = 0.35, 0.3, 0.35
+_NORMAL, _HEAVY, _GROUPS = 0.485, 0.485, 0.03
 """The prior probability of each shape."""
 
 _SCALES: Final = 3 * 2 ** (np.arange(15) / 2) / ELO
 _SELDOM = 30 / ELO  # smaller scales are unlikely
 _GROUP_SCALES: Final = np.array([3, 6, 12, 24, 48]) / ELO
-_SHARES = 0.25, 0.5, 0.75  # of bots in the upper group
-_STEPS = range(-3, 4)  # of the gap between two groups
-_LEAST_GAP = 2.5  # times the scale of the groups
+_LEAST_GAP = 2.5  # between groups: so many times their scale, and so many errors
 _CUTS: Final = np.array([0, 0.01, 0.04, 0.12, 0.3, 0.6, 1.0])  # of the scale of Student's t
-_MANY = 4  # bots, the fewest for priors of two groups
+_MANY = 4  # bots, the fewest for priors of groups
 
 _Row: TypeAlias = "tuple[float, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]"
 
@@ -335,14 +333,14 @@ class FieldPrior(NamedTuple):
 
 
 def make_priors(strengths: Floats | None = None, error: float = 0.0) -> FieldPrior:
-    """Return the priors of a field; fitted strengths and their error place the two groups.
+    """Return the priors of a field; fitted strengths and their error place the groups.
 
     >>> make_priors().parts.shape, make_priors(np.array([1.0, 0.9, -1.0, -1.1]), 0.1).parts.shape
-    ((30, 6), (135, 6))
+    ((30, 6), (35, 6))
     """
     rows = [*_single()]
     if strengths is not None and len(strengths) >= _MANY:
-        rows += _two_groups(np.sort(strengths), error)
+        rows += _groups(np.sort(strengths), error)
     weights, *columns = (np.array([row[place] for row in rows]) for place in range(4))
     return FieldPrior(np.log(weights), *columns)
 
@@ -356,23 +354,32 @@ def _single() -> Iterator[_Row]:
         yield _HEAVY * share, np.diff(_CUTS), 0 * whole, scale**2 / -np.log(1 - middle)
 
 
-def _two_groups(strengths: Floats, error: float) -> Iterator[_Row]:
-    """Yield priors of two groups, at the best split of the sorted strengths."""
+def _groups(strengths: Floats, error: float) -> Iterator[_Row]:
+    """Yield priors of groups about their fitted means, for the sorted strengths.
+
+    The prior of a gap is log-uniform, and its likelihood is taken as normal about the fitted one.
+    """
     bots = len(strengths)
-    sizes = np.arange(1, bots)  # of the lower group
-    below = np.cumsum(strengths)[:-1]
-    gaps = (strengths.sum() - below) / (bots - sizes) - below / sizes
-    place = int((gaps**2 * sizes * (bots - sizes)).argmax())
-    size, gap = int(sizes[place]), float(gaps[place])
-    step = max(0.75 * error * math.sqrt(1 / size + 1 / (bots - size)), 0.03 * gap)
-    found = [
-        (share, gap + number * step, scale)
-        for share in sorted({*_SHARES, size / bots})
-        for number in _STEPS
-        for scale in _GROUP_SCALES.tolist()
-        if _LEAST_GAP * scale <= gap + number * step > 3.5 * step
-    ]
-    rest = 4 * [0.0]
-    for share, apart, scale in found:
-        weight = _GROUPS * len(_STEPS) * min(1.0, step / apart) / len(found)
-        yield weight, [share, 1 - share, *rest], [0.0, *(5 * [apart])], 6 * [scale**2]
+    for number in range(2, 3 + (bots > _FEW)):
+        ends = _split_into(strengths, number)
+        sizes = np.diff(ends)
+        centers = np.add.reduceat(strengths, ends[:-1]) / sizes
+        gaps, parts = np.diff(centers), np.sqrt(1 / sizes[1:] + 1 / sizes[:-1])
+        for scale in _GROUP_SCALES.tolist():
+            errors = math.hypot(scale, error) * parts
+            if (gaps < _LEAST_GAP * np.maximum(scale, errors)).any():
+                continue
+            weight = np.minimum(1, math.sqrt(2 * math.pi) * errors / gaps).prod()
+            shares = np.pad(sizes / bots, (0, 6 - number))
+            middles = np.pad(centers - centers[0], (0, 6 - number), "edge")
+            yield _GROUPS / len(_GROUP_SCALES) * weight, shares, middles, np.full(6, scale**2)
+
+
+def _split_into(strengths: Floats, number: int) -> Numbers:
+    """Return where the groups of sorted strengths begin and end, by least squares."""
+    bots = len(strengths)
+    sums = np.pad(strengths.cumsum(), (1, 0))
+    cuts = np.array([*combinations(range(1, bots), number - 1)])
+    ends = np.pad(cuts, ((0, 0), (1, 1)), constant_values=((0, 0), (0, bots)))
+    squares = np.diff(sums[ends]) ** 2 / np.diff(ends)
+    return np.asarray(ends[squares.sum(axis=1).argmax()])

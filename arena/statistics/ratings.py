@@ -23,12 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics import model as bt
+from arena.statistics import bradley_terry as bt
+from arena.statistics.bradley_terry import Flags, Floats, Model, Spread
+from arena.statistics.bradley_terry import PairScores as PairScores
 from arena.statistics.distributions import ELO as ELO
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.intervals import Z95, Estimate
-from arena.statistics.model import Flags, Floats, Model, Spread
-from arena.statistics.model import PairScores as PairScores
 from arena.threads import one_thread
 
 MEAN = 1500.0

@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from arena.statistics.bradley_terry import PairScores
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, fair_binomial
 from arena.statistics.intervals import Z95, Estimate, Ints
-from arena.statistics.model import PairScores
 from arena.statistics.posterior import make_priors
 
 ALPHA = 0.05

@@ -23,10 +23,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from arena.statistics.bradley_terry import Flags, Numbers
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, draw, find_root, limit, quantile
 from arena.statistics.intervals import Z95, Ints
-from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior
 from arena.statistics.ratings import Fit, Scale
 from arena.statistics.two_bots import ALPHA, Duel, boundary, log_capital, weigh_duel

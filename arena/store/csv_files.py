@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 from arena.entries.file import read_file, replacing
 from arena.errors import InputError
 from arena.statistics.counts import BY_RULE
+from arena.store.column_titles import GAMES, TIMINGS
 from arena.store.folder import part_of
 from arena.store.store import Store
-from arena.store.table_columns import GAMES, TIMINGS
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Distribution, Timing
@@ -183,9 +183,21 @@ def read_timings(folder: Path) -> bytes | None:
         raise InputError(f"{file}: {error}") from None
 
 
-def parse_timings(content: bytes) -> pd.DataFrame:
-    """Parse the content of a timings.csv as a table; raises InputError if it is invalid."""
-    return parse_table(content, TIMINGS.file, TIMINGS.names)
+def parse_timings(content: bytes) -> Columns:
+    """Parse the content of a timings.csv; raises InputError if it is invalid.
+
+    It does without pandas, whose import takes a fifth of the time of a report.
+    """
+    try:
+        names, *rows = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
+        if names != [*TIMINGS.names]:
+            raise ValueError("not the columns of timings")
+        told = [
+            (_READ.sub(r"\1", bot), int(count), *map(float, more)) for bot, count, *more in rows
+        ]
+        return TIMINGS.make(told)
+    except (ValueError, OverflowError, csv.Error) as error:
+        raise InputError(f"{TIMINGS.file}: {error}") from None
 
 
 def parse_table(

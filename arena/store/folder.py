@@ -11,10 +11,8 @@ from typing import Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import replacing
 from arena.errors import InputError, naming, writing
-from arena.lanes.scratch import lock_folder
-from arena.store.database import NAME, is_foreign
-from arena.store.manifest import obstacles, read_manifest
-from arena.store.table_columns import (
+from arena.lanes.temp_and_cache_folders import lock_folder
+from arena.store.column_titles import (
     DECIDED,
     DIFFERENCES,
     FAULTS,
@@ -23,6 +21,8 @@ from arena.store.table_columns import (
     TABLES,
     TIMINGS,
 )
+from arena.store.database import NAME, is_foreign
+from arena.store.manifest import obstacles, read_manifest
 
 LOG = "run.log"
 MANIFEST = "manifest.json"

@@ -24,13 +24,13 @@ from arena.replays.judge_records import read_line, read_lines
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints
+from arena.store.column_titles import GAMES
 from arena.store.csv_files import GUARDED
 from arena.store.database import NAME
 from arena.store.folder import MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
 from arena.store.reader import begins_a_record, read_run, why_no_run
 from arena.store.store import Store
-from arena.store.table_columns import GAMES
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError

@@ -14,15 +14,15 @@ import msgspec
 import numpy as np
 
 from arena.errors import counted, name_some, wrapped
+from arena.statistics.bradley_terry import Spread
 from arena.statistics.counts import MISSING, RESULTS, Anchors
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate, Ints, score_interval
-from arena.statistics.model import Spread
 from arena.statistics.number_texts import write_ends, write_estimate
 from arena.statistics.sequential_test import elo_of
 from arena.statistics.two_bots import compare_ratios, estimate_ratio
 from arena.store.counting import Counts
-from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
+from arena.tables.game_arrays import CITY_WIN, FORFEIT, place_bots
 from arena.tables.standings_table import LOST, WON
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import first_anchor

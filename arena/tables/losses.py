@@ -14,12 +14,12 @@ from arena.entries.file import read_file
 from arena.errors import InputError, counted
 from arena.statistics.intervals import Estimate, Moments
 from arena.statistics.number_texts import write_estimate
+from arena.store.column_titles import MEAN_END, list_columns
 from arena.store.csv_files import parse_table
 from arena.store.folder import ANALYSIS, locate
-from arena.store.table_columns import MEAN_END, list_columns
-from arena.tables.run_games import add_rows, interval, make_table
+from arena.tables.game_arrays import add_rows, interval, make_table
 from arena.tournament import config_keys as keys
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.asking import ILLEGAL, PARTS, Judged, is_blunder
 from engine import STANDARD, TAKE
 from engine.cards import CHARS
 

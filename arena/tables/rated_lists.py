@@ -23,10 +23,10 @@ from arena.errors import InputError, counted, name_some
 from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.intervals import Bools, Ints
+from arena.store.column_titles import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.store.columns import EMPTY, Columns
 from arena.store.counting import HALVES, Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
-from arena.store.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.headline import Headline, find_headline
 from arena.tables.win_tables import Tables
 from arena.tournament.schedule import Pairing

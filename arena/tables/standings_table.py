@@ -13,17 +13,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from arena.statistics.bradley_terry import Flags
 from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints, score_intervals
 from arena.statistics.letters import give_letters, give_ranks
-from arena.statistics.model import Flags
 from arena.statistics.verdicts import Verdict
-from arena.store.columns import Columns, match_rows
-from arena.store.counting import HALVES, Tallies
-from arena.store.table_columns import (
+from arena.store.column_titles import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
     STANDINGS,
@@ -31,7 +29,9 @@ from arena.store.table_columns import (
     WIN_TYPE_TABLE,
     WIN_TYPES,
 )
-from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
+from arena.store.columns import Columns, match_rows
+from arena.store.counting import HALVES, Tallies
+from arena.tables.game_arrays import CITY_WIN, FORFEIT, place_bots
 from arena.tournament.schedule import Pairing
 
 WON, LOST, DRAWN = range(RESULTS)

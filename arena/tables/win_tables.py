@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arena.batch.replay import Ints
+from arena.statistics.bradley_terry import Flags, is_equal
 from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import Field, describe_cycle, find_misfits, make_residuals
-from arena.statistics.model import Flags, is_equal
+from arena.store.column_titles import TABLES
 from arena.store.columns import Columns, TableName
 from arena.store.counting import Counts
-from arena.store.table_columns import TABLES
 from arena.tables import standings_table
 from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependence, seat_advantage
-from arena.tables.replayed_games import Cards, Sides, Takes, Wins
-from arena.tables.run_games import Row, read_batches
+from arena.tables.game_arrays import Row, read_batches
+from arena.tables.points_and_takes import Cards, Sides, Takes, Wins
 from arena.tournament.config_keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated

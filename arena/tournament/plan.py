@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from arena.errors import Unreachable
 from arena.lanes.faults import Fault
-from arena.tournament.judged import JudgedGame, Question
+from arena.tournament.asking import JudgedGame, Question
 from arena.tournament.match import GameResult
 from arena.tournament.strikes import Strikes
 from arena.tournament.timing import Timing

@@ -10,7 +10,7 @@ from itertools import combinations, product
 import numpy as np
 
 from arena.errors import counted
-from arena.statistics.model import Floats
+from arena.statistics.bradley_terry import Floats
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts

@@ -16,8 +16,8 @@ from zlib import crc32
 
 import numpy as np
 
+from arena.statistics.bradley_terry import Model
 from arena.statistics.distributions import Floats, expit
-from arena.statistics.model import Model
 from arena.statistics.ratings import ELO
 from arena.threads import count_cores
 from arena.tournament.rounds import Counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from arena.differences.claims import Claim, make_claim
+from arena.differences.sentences import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.tournament.sprt_rounds import Evidence
 from arena.tournament.stop import Sprt

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import arena
 from arena.batch.lockstep import Lockstep
+from arena.runs.costliest_mistake import Seen, find_costliest, find_mistakes
 from arena.runs.judge_games import find_judge
-from arena.runs.lessons import Seen, find_costliest, find_mistakes
 from arena.tournament.config_keys import JUDGE, WORLDS
 from arena.tournament.schedule import Fixture, Pairing
 from bots.apprentice import bot as apprentice

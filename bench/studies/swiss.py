@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.entries.entry import Entry
+from arena.statistics.bradley_terry import Floats
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.model import Floats
 from arena.statistics.two_bots import pair_scores
 from arena.tournament.rounds import Counts
 from arena.tournament.swiss_rounds import SwissRounds, default_rounds

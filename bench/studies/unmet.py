@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics.bradley_terry import Model, PairScores
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.intervals import Z95
-from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores
 from bench.studies.fields import score_shares

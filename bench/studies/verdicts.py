@@ -10,8 +10,8 @@ from zlib import crc32
 
 import numpy as np
 
+from arena.statistics.bradley_terry import Flags
 from arena.statistics.distributions import Floats
-from arena.statistics.model import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
 from arena.tables.headline import RIVAL
 from arena.threads import count_cores

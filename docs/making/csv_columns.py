@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from arena.store import table_columns
-from arena.store.table_columns import Column, TableColumns
+from arena.store import column_titles
+from arena.store.column_titles import Column, TableColumns
 from arena.tables import losses
 
 NAME: Final = "csv-columns.md"
-MODULES: Final = (table_columns, losses)
+MODULES: Final = (column_titles, losses)
 
 _INTRODUCTION = """\
 # Columns of the CSV files

@@ -18,7 +18,7 @@ from arena.batch.lockstep import Lockstep
 from arena.batch.rival import respond
 from arena.batch.rollouts import WHOLE
 from arena.runs.judge_games import fit_models
-from arena.tournament.judged import Recorded
+from arena.tournament.asking import Recorded
 from bots.apprentice import Apprentice, own_network
 from bots.grandmaster import Grandmaster
 from bots.timing import bot as timing

@@ -19,7 +19,7 @@ from arena.batch.lockstep import Encoding, Lockstep, random_deals
 from arena.batch.positions import _ARRAYS as ARRAYS
 from arena.batch.replay import NOTHING, Replay, find_points, find_sources, record_arrays
 from arena.errors import InputError
-from arena.tables.run_games import Row, read_batches
+from arena.tables.game_arrays import Row, read_batches
 from bots import apprentice
 from bots.greedy import bot as greedy
 from bots.timing import bot as timing

@@ -18,7 +18,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import installed, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.lanes.probe import find_problems
+from arena.lanes.load_check import find_problems
 from bots.greedy import Greedy
 from bots.ismcts import Ismcts, Playout
 from bots.responder import Responder

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.tables.run_games import read_batches
+from arena.tables.game_arrays import read_batches
 from bench.values import ROUNDS, Row, features, to_columns, to_weights
 from bots.champion import (
     LEARNED,

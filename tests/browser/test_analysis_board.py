@@ -14,7 +14,7 @@ from arena.entries.resolve import resolve
 from arena.replays.html_page import render_replay
 from arena.replays.judge_records import line_timeline
 from arena.runs.judge_games import describe_judge, review_record
-from arena.tournament.judged import Judged
+from arena.tournament.asking import Judged
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once

@@ -19,7 +19,7 @@ from arena.replays.html_page import frame as frame_of
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from arena.store.csv_files import guard
-from arena.tables.summary import names_on_page
+from arena.tables.standings_text import names_on_page
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament

@@ -18,7 +18,7 @@ import pytest
 
 from arena.__main__ import main
 from arena.check.item import NOT_JAILED, Item, Status, format_item, to_data
-from arena.cli import _Terminal, cli, look
+from arena.cli import _Terminal, cli, report_commands
 from arena.cli.play import _print_comparison
 from arena.cli.starting import count_games, describe_interruption
 from arena.entries.resolve import resolve
@@ -465,15 +465,15 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that stands for the installed package."""
-    monkeypatch.setattr("arena.cli.look._PACKAGE", tmp_path / "arena")
+    monkeypatch.setattr("arena.cli.report_commands._PACKAGE", tmp_path / "arena")
     return tmp_path / "arena"
 
 
 def test_the_package_is_the_folder_of_this_arena() -> None:
     """In which the site is looked for; a page of a game has a name of 80 characters at most."""
-    assert ROOT / "arena" == look._PACKAGE
-    assert look._make_file_name(f"-{100 * 'x'}/?", 1) == f"{80 * 'x'}-seat-1.html"
-    assert look._make_file_name("/?", None) == "game.html"
+    assert ROOT / "arena" == report_commands._PACKAGE
+    assert report_commands._make_file_name(f"-{100 * 'x'}/?", 1) == f"{80 * 'x'}-seat-1.html"
+    assert report_commands._make_file_name("/?", None) == "game.html"
 
 
 def make_site(folder: Path) -> None:

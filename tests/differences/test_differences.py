@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.differences.claims import Claim, make_claim, make_sentence
+from arena.differences.common_deals import read_games
 from arena.differences.comparison import SprtResult, find_compared, judge_compared
 from arena.differences.lead_parts import (
     ALL,
@@ -24,14 +24,14 @@ from arena.differences.lead_parts import (
     make_lead_parts,
 )
 from arena.differences.lead_parts import _divide as divide
-from arena.differences.paired import read_games
+from arena.differences.sentences import Claim, make_claim, make_sentence
 from arena.lanes.faults import Fault
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.sequential_test import PAIR_SCORES, bounds
 from arena.statistics.verdicts import Word
-from arena.store import table_columns
+from arena.store import column_titles
 from arena.store.store import Store
-from arena.tables.replayed_games import SOURCES
+from arena.tables.points_and_takes import SOURCES
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.sprt_rounds import Evidence, Verdict
 from arena.tournament.stop import Sprt
@@ -192,8 +192,8 @@ def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
     )
     before = [("new", "old", 1.0, -1.0, 2.0, 0.6, "open"), others]
     turned = ("old", "new", 9.0, -2.0, 20.0, 0.95, "leans")
-    assert judge_compared(table_columns.VERDICTS.make(before), found).rows() == [turned, others]
-    assert judge_compared(table_columns.VERDICTS.make(before[1:]), found).rows() == before[1:]
+    assert judge_compared(column_titles.VERDICTS.make(before), found).rows() == [turned, others]
+    assert judge_compared(column_titles.VERDICTS.make(before[1:]), found).rows() == before[1:]
 
 
 @pytest.mark.slow

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from arena.entries.archive import find_parameter_error
 from arena.entries.catalogue import ELO, STRENGTHS
-from arena.entries.draft import write_draft
 from arena.entries.entry import check_labels
+from arena.entries.loader import find_parameter_error
+from arena.entries.new_bot import write_draft
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
-from arena.lanes.probe import find_problems
+from arena.lanes.load_check import find_problems
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -23,7 +23,7 @@ from arena.entries.needs import explain_missing, locate
 from arena.entries.resolve import resolve, summarize
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.lanes.probe import find_problems
+from arena.lanes.load_check import find_problems
 from arena.tournament.config import read, resolve_bots
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing

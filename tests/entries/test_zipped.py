@@ -24,7 +24,7 @@ import pytest
 from arena.entries import file as folders
 from arena.entries import spec
 from arena.entries import zipped as reading
-from arena.entries.archive import MOST_DATA, MOST_FILES, _load, make_archive, read_archive
+from arena.entries.loader import MOST_DATA, MOST_FILES, _load, make_archive, read_archive
 from arena.entries.resolve import resolve
 from arena.entries.spec import parse_source
 from arena.entries.zipped import open_zip

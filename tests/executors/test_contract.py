@@ -23,10 +23,10 @@ from arena.errors import ArenaError, WorkerDied
 from arena.executors import local
 from arena.executors.local import Executor, LocalExecutor
 from arena.executors.log import QUIET, RunLog, run_log
-from arena.executors.member import Member
-from arena.executors.own_process import Here, is_harmless
+from arena.executors.this_process import Here, is_harmless
+from arena.executors.worker_handle import Member
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.processes import kill
 from arena.runs.rerun import play_again
 from arena.runs.run import run

@@ -16,13 +16,14 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import Exhausted, WorkerDied
-from arena.executors import local, member, worker_process
-from arena.executors.answers import Asking, Failed, Frames, LastWords, Progress, read_answer
-from arena.executors.answers import write_answer as write
+from arena.executors import local, worker_process
+from arena.executors import worker_handle as member
+from arena.executors.crew_messages import Asking, Failed, Frames, LastWords, Progress, read_answer
+from arena.executors.crew_messages import write_answer as write
 from arena.executors.local import LocalExecutor
 from arena.executors.log import Line, RunLog
-from arena.executors.member import Member
 from arena.executors.worker import Worker
+from arena.executors.worker_handle import Member
 from arena.lanes.faults import Fault
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits

@@ -107,7 +107,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
     monkeypatch.setattr("arena.executors.worker.play_here", _stop)
     monkeypatch.setattr("arena.check.inspector.run_check", lambda order, _: _stop(order.venue))
-    for place in ("arena.tournament.config_keys", "arena.library.request"):
+    for place in ("arena.tournament.config_keys", "arena.library.keywords"):
         monkeypatch.setattr(f"{place}.choose_venue", choose_more)
     return folder
 

@@ -31,7 +31,7 @@ from arena.lanes.launch import Launch
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer
 from arena.lanes.process import TOO_MANY, BotProcess, bot_process
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from engine import STANDARD
 from tests import ROOT
 from tests.runs.test_rogues import needs_jail

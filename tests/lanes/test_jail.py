@@ -19,15 +19,15 @@ from arena.entries.needs import check_needs
 from arena.entries.resolve import resolve
 from arena.errors import Exhausted, InputError
 from arena.lanes import jail_support
-from arena.lanes.confine import DISK, GO, INODES, SOCKETS
 from arena.lanes.faults import Forfeit
+from arena.lanes.jail_limits import DISK, GO, INODES, SOCKETS
 from arena.lanes.jail_support import User, find_bubblewrap, find_pid_namespaces, free_user
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Allowed, Limits
+from arena.lanes.load_check import probe
 from arena.lanes.messages import Answer
-from arena.lanes.probe import probe
 from arena.lanes.process import bot_process
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.processes import find_below
 from bench.studies.telling import bits
 from engine import STANDARD

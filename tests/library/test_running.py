@@ -27,10 +27,10 @@ import yaml
 import arena
 import engine
 from arena import InputError
-from arena.entries.archive import load_source
 from arena.entries.entry import HELD
-from arena.library import written
-from arena.library.written import bundle
+from arena.entries.loader import load_source
+from arena.library import bot_from_class
+from arena.library.bot_from_class import bundle
 from arena.store.store import Store
 from arena.tournament.plan import Played
 from bots.greedy import bot as greedy
@@ -379,9 +379,9 @@ def make(setup: Setup) -> Any:
 @pytest.fixture(autouse=True)
 def _tests_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for a program of a user, although these tests lie beside the arena."""
-    find = written._are_installed
+    find = bot_from_class._are_installed
     monkeypatch.setattr(
-        written, "_are_installed", lambda *names: "tests" not in str(names) and find(*names)
+        bot_from_class, "_are_installed", lambda *names: "tests" not in str(names) and find(*names)
     )
 
 
@@ -404,7 +404,7 @@ def test_what_is_installed_is_imported_and_what_has_no_source_is_held() -> None:
     assert bundle(installed).source == b"from bots.greedy import Greedy as bot\n"
     program = textwrap.dedent(
         """
-        from arena.library.written import bundle
+        from arena.library.bot_from_class import bundle
 
         def pick(view):
             return view.legal[0]

@@ -166,7 +166,7 @@ CELL = """
 from __future__ import annotations
 import arena
 from engine import Setup, View
-from arena.library.written import bundle
+from arena.library.bot_from_class import bundle
 
 class Base:
     def __init__(self, setup: Setup) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from arena.cli.doctor import EXTRAS
-from arena.store.table_columns import TABLES
+from arena.store.column_titles import TABLES
 from tests import ROOT
 from tests.packaging.wheel import run
 

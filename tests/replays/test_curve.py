@@ -20,8 +20,8 @@ from arena.replays.curve import (
     part_of,
     share_of_search,
 )
-from arena.tables.replayed_games import chances_of
-from arena.tables.run_games import read_batches
+from arena.tables.game_arrays import read_batches
+from arena.tables.points_and_takes import chances_of
 from engine import Record, Rules, State, hands, to_text
 from engine.notation import parse_actions, parse_deal
 from engine.view import view

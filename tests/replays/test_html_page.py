@@ -39,8 +39,8 @@ from arena.replays.html_page import (
 from arena.replays.judge_records import line_timeline
 from arena.replays.timeline import DISPUTED, describe_decision, make_timeline
 from arena.runs.judge_games import describe_judge, review_record
+from arena.tournament.asking import ILLEGAL, Judged
 from arena.tournament.config_keys import Naming
-from arena.tournament.judged import ILLEGAL, Judged
 from engine import STANDARD, EngineError, Record, Rules, Seat, View, pack_text, points, to_text
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from arena.replays.timeline import make_frames, make_timeline
-from arena.tournament.judged import ILLEGAL, Judged
+from arena.tournament.asking import ILLEGAL, Judged
 from engine import STANDARD, Record, Rules, Seat, State, outcome, pack_text, points, size, to_text
 from engine.notation import parse_actions, parse_deal
 from engine.thoughts import Thought

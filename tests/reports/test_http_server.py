@@ -41,9 +41,9 @@ from arena.reports.blocks import (
     Text,
     to_markdown,
 )
-from arena.reports.drawing import Mark, Row, Rows
+from arena.reports.charts import Mark, Row, Rows
 from arena.reports.http_server import MOST_WAITING, Connection, Front, FrontServer, listen
-from arena.store.table_columns import Column
+from arena.store.column_titles import Column
 from tests import ROOT
 from tests.addons.league.small import a_league
 from tests.kit import serving

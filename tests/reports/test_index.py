@@ -13,18 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.differences.claims import read_path
 from arena.differences.run_files import RunTables
+from arena.differences.sentences import read_path
 from arena.entries.resolve import resolve
 from arena.replays.html_page import static
 from arena.reports.blocks import Report, to_markdown, to_paragraph
-from arena.reports.drawing import Rows
+from arena.reports.charts import Rows
 from arena.reports.html import renew_index, to_html
 from arena.reports.ratings_report import RunFacts, make_changes_report
 from arena.reports.run_report import make_report
 from arena.store.listed_games import list_run
 from arena.tables.rated_lists import rate_lists
-from arena.tables.summary import plain_rows
+from arena.tables.standings_text import plain_rows
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
@@ -129,7 +129,7 @@ def test_another_file_of_this_name_is_not_touched(tmp_path: Path) -> None:
     assert not results.exists()
 
 
-STYLES = "arena.replays/base.css", "arena.reports/drawing.css"
+STYLES = "arena.replays/base.css", "arena.reports/charts.css"
 COLOURS = [
     found
     for name in STYLES
@@ -187,7 +187,7 @@ def is_orange(colour: str) -> bool:
 @pytest.mark.parametrize(("shade", "colours"), [(0.5, LIGHT), (0.38, DARK)], ids=["light", "dark"])
 def test_a_number_in_a_map_is_read_on_every_shade(shade: float, colours: dict[str, str]) -> None:
     """The darkest one mixes so much ink into the paper."""
-    assert f"--shade: {100 * shade:.0f}%" in static("arena.reports/drawing.css")
+    assert f"--shade: {100 * shade:.0f}%" in static("arena.reports/charts.css")
     ink, paper = (np.array([*bytes.fromhex(colours[name][1:])]) for name in ("ink", "paper"))
     mixed = bytes((shade * ink + (1 - shade) * paper).round().astype(int).tolist())
     assert contrast(colours["ink"], f"#{mixed.hex()}") >= 4.5
@@ -287,9 +287,11 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert text.paragraphs[0].startswith(f"Elo difference {comparison.elo.value:+.1f}, 95 % ")
     assert report.opening.sentence == comparison.statement
     assert report.opening.lead.verdict == comparison.word
-    assert [row[1] for row in table_of(report, "counts").rows] == [*comparison.evidence.counts]
-    rows = table_of(report, "ratio-path").rows
-    assert [row[0] for row in rows] == [*comparison.evidence.looks]
+    seen = re.findall(r": (\d+)(?=[,.])", text.paragraphs[1])
+    assert [*map(int, seen)] == [*comparison.evidence.counts]
+    (drawn,) = next(one.series for one in report.charts() if one.name == "ratio-path")
+    looks = [(look.pairs, pytest.approx(look.ratio, abs=1e-4)) for look in path]
+    assert [*drawn.points] == looks
     names = [section.name for section in report.sections]
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 

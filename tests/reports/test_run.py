@@ -16,15 +16,13 @@ from markupsafe import escape
 from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown, write_cell
-from arena.reports.drawing import Cell, Map, draw
-from arena.reports.games import _least_leads
+from arena.reports.charts import Cell, Map, draw
+from arena.reports.games_section import _least_leads
 from arena.reports.html import is_shown, to_html, write_rows
 from arena.reports.run_report import make_report
 from arena.reports.win_section import Margin
-from arena.store import table_columns
-from arena.store.columns import Columns
-from arena.store.store import Store
-from arena.store.table_columns import (
+from arena.store import column_titles
+from arena.store.column_titles import (
     HEAD_TO_HEAD,
     LEAGUE,
     STANDINGS,
@@ -34,7 +32,9 @@ from arena.store.table_columns import (
     Column,
     TableColumns,
 )
-from arena.tables.summary import Names
+from arena.store.columns import Columns
+from arena.store.store import Store
+from arena.tables.standings_text import Names
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.timing import SPENT, Spending
@@ -47,7 +47,7 @@ OTHERS = {"", TIMINGS.file, LEAGUE.file}  # which a clock and a league write
 OTHERS |= {"differences.csv", "decided.csv", "lead_parts.csv", "ablation.csv", "candidates.csv"}
 LISTED = [
     one
-    for one in vars(table_columns).values()
+    for one in vars(column_titles).values()
     if isinstance(one, TableColumns) and one.file not in OTHERS
 ]
 LISTED.append(VERDICTS)

@@ -18,19 +18,19 @@ from hypothesis import strategies as st
 from arena.differences.comparison import find_compared
 from arena.differences.run_files import RunTables
 from arena.lanes.faults import Fault
+from arena.reports.axis import Scale, write_ticks
 from arena.reports.blocks import Report, Section, Text
-from arena.reports.drawing import Mark, Row, Rows, draw
+from arena.reports.charts import Mark, Row, Rows, draw
 from arena.reports.first_screen import ENDINGS, Opening, make_ladder
 from arena.reports.html import to_html
-from arena.reports.pictures import Scale, write_ticks
 from arena.reports.run_report import suggest_next
 from arena.reports.standings_section import bots_section, standings_section
+from arena.store.column_titles import STANDINGS, TAKES
 from arena.store.columns import Columns
-from arena.store.table_columns import STANDINGS, TAKES
 from arena.tables.findings import Findings, Unbounded
 from arena.tables.headline import headline_of
 from arena.tables.losses import JudgedTables
-from arena.tables.summary import Names, plain_rows
+from arena.tables.standings_text import Names, plain_rows
 from arena.tournament.stop import Sprt
 from engine import Rules
 from tests.reports.runs import cup, make_store, report_of

@@ -15,7 +15,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import logger
-from arena.library import request
+from arena.library import keywords
 from arena.runs import rerun, stored_run
 from arena.store.folder import locate
 from arena.tournament.tournament import Tournament
@@ -145,7 +145,7 @@ def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path) -> None:
 
 def test_a_manifest_is_played_where_the_call_says() -> None:
     manifest = Tournament("cup", 1, 1, [resolve("greedy"), resolve("uniform")], STANDARD).manifest()
-    again, settings = request._repeat(manifest, {"workers": 3, "executor": None})
+    again, settings = keywords._repeat(manifest, {"workers": 3, "executor": None})
     assert again.manifest() == manifest
     assert (settings.workers, settings.executor) == (3, None)
 

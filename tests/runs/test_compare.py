@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from arena.differences.common_deals import PairedGame, PairedGames, _list_decided
 from arena.differences.comparison import SprtResult, comparison_command, judge_compared
-from arena.differences.paired import PairedGame, PairedGames, _list_decided
 from arena.entries.resolve import resolve
 from arena.entries.spec import LANES
 from arena.errors import InputError
@@ -30,9 +30,9 @@ from arena.statistics.sequential_test import (
     log_likelihood_ratio,
     share_of,
 )
+from arena.store.column_titles import VERDICTS
 from arena.store.columns import Columns
 from arena.store.folder import RunFolder
-from arena.store.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament

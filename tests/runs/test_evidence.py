@@ -16,7 +16,7 @@ from arena.executors.log import QUIET, run_log
 from arena.executors.worker import Worker
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits, idle_seconds
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.runs.run import run
 from arena.statistics.counts import Faults
 from arena.store.folder import RunFolder

@@ -22,7 +22,7 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.runs import progress_bar, stored_run
+from arena.runs import next_round, progress_bar
 from arena.runs.progress_bar import format_line, show_progress
 from arena.runs.run import run
 from arena.runs.verify import verify
@@ -226,7 +226,7 @@ class Closest(Rounds):
 def cup(monkeypatch: pytest.MonkeyPatch) -> Tournament:
     """Return a tournament whose rounds are chosen as above."""
     SEEN.clear()
-    monkeypatch.setattr(stored_run, "make_rounds", Closest)
+    monkeypatch.setattr(next_round, "make_rounds", Closest)
     bots = [resolve(name) for name in ("uniform", "greedy", "denier")]
     return Tournament("cup", 5, 2, bots, STANDARD, stop=Until("resolved", 8))
 

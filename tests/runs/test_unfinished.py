@@ -31,13 +31,13 @@ from arena.lanes.jail_support import find_pid_namespaces
 from arena.lanes.limits import Limits
 from arena.runs import rerun
 from arena.runs.judge_games import JudgedGames, review_record
+from arena.runs.next_round import measure_extent
 from arena.runs.rerun import add_thoughts, choose_pairs, find_varying
 from arena.runs.run import Interrupted, run
-from arena.runs.stored_run import measure_extent
 from arena.store.folder import RunFolder
 from arena.store.store import Store
+from arena.tournament.asking import Found
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.judged import Found
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Until

@@ -28,7 +28,7 @@ import engine
 from arena.addons.league.league_settings import Settings
 from arena.cli import cli, find_commands
 from arena.lanes import messages
-from arena.store.table_columns import TableColumns
+from arena.store.column_titles import TableColumns
 from arena.tournament.config import Config
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from arena.store.table_columns import LEAGUE, TIMINGS
+from arena.store.column_titles import LEAGUE, TIMINGS
 from tests.conftest import run_here
 
 _CUP = """\

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arena.entries.catalogue import ELO, STRENGTHS
-from arena.statistics.model import LADDER_SPREAD
+from arena.statistics.bradley_terry import LADDER_SPREAD
 from arena.statistics.two_bots import pair_scores
 from bench import ladder
 from bench.studies.fields import EFFECT, score_shares

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.differences.paired import PairedGame, make_differences, separate_games
+from arena.differences.common_deals import PairedGame, make_differences, separate_games
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.statistics.sequential_test import elo_difference, elo_of, mean_difference, share_of
 from arena.statistics.two_bots import compare_ratios, mean_by_deal
-from arena.store.table_columns import DIFFERENCES
+from arena.store.column_titles import DIFFERENCES
 
 NONE = Estimate(0.0, -0.1, 0.1)
 

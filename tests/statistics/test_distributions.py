@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.lanes.faults import Fault
+from arena.statistics.bradley_terry import find_groups
 from arena.statistics.cycles import find_cyclic, shortest_cycle
 from arena.statistics.distributions import (
     expit,
@@ -24,7 +25,6 @@ from arena.statistics.distributions import (
     student_bound,
 )
 from arena.statistics.intervals import Estimate, Moments, score_interval
-from arena.statistics.model import find_groups
 from arena.statistics.number_texts import write_chance, write_estimate, write_lead
 from arena.store.store import Store
 from arena.tables.findings import seat_advantage

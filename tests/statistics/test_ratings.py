@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from arena.statistics.bradley_terry import LADDER_SPREAD, is_equal
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Z95, Estimate, score_interval
-from arena.statistics.model import LADDER_SPREAD, is_equal
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, fit_one
 from arena.tables.findings import Findings, Unbounded
-from arena.tables.summary import format_standings
+from arena.tables.standings_text import format_standings
 from arena.tournament.schedule import round_robin
 from bench.studies.truths import Truth, of_elo, play
 from bench.studies.unmet import PARTIALS, cover

@@ -20,6 +20,7 @@ from arena.differences.run_files import RunTables
 from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE
+from arena.store.column_titles import FAULTS, GAMES
 from arena.store.columns import EMPTY, Columns, is_first, is_known, match_rows, place_in
 from arena.store.csv_files import (
     csv_writer,
@@ -33,7 +34,6 @@ from arena.store.csv_files import (
 from arena.store.folder import RunFolder
 from arena.store.listed_games import UNKNOWN, list_games, read_games
 from arena.store.store import Store
-from arena.store.table_columns import FAULTS, GAMES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.replay_command import replay_commands

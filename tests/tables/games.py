@@ -10,9 +10,9 @@ from typing import NamedTuple
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
+from arena.store.column_titles import TABLES
 from arena.store.store import Store
-from arena.store.table_columns import TABLES
-from arena.tables.run_games import Row
+from arena.tables.game_arrays import Row
 from arena.tables.win_tables import make_win_tables
 from arena.tournament import plan
 from arena.tournament.match import GameResult

@@ -14,7 +14,7 @@ import pytest
 from arena.lanes.faults import Fault
 from arena.library.results import Results
 from arena.library.running import Comparison
-from arena.runs.stored_run import RunProgress
+from arena.runs.next_round import RunProgress
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played

@@ -14,10 +14,10 @@ import pytest
 from arena.differences.run_files import RunTables
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
+from arena.store.column_titles import TABLES
 from arena.store.counting import add_up
 from arena.store.folder import INDEX, MANIFEST
 from arena.store.store import Store
-from arena.store.table_columns import TABLES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import PairRange

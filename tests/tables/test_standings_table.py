@@ -18,10 +18,8 @@ from arena.lanes.faults import Fault
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate
-from arena.store import table_columns
-from arena.store.csv_files import make_timings, write_games
-from arena.store.store import Store
-from arena.store.table_columns import (
+from arena.store import column_titles
+from arena.store.column_titles import (
     LOSS_COLUMNS,
     STANDINGS,
     TIMINGS,
@@ -29,8 +27,10 @@ from arena.store.table_columns import (
     WIN_TYPES,
     TableColumns,
 )
+from arena.store.csv_files import make_timings, write_games
+from arena.store.store import Store
 from arena.tables import losses, standings_table
-from arena.tables.summary import format_standings, plain_rows
+from arena.tables.standings_text import format_standings, plain_rows
 from arena.tables.win_tables import Tables
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
@@ -244,11 +244,11 @@ def test_every_two_bots_have_a_verdict() -> None:
 
 
 def test_every_listed_column_has_a_kind_that_is_written() -> None:
-    made = [*vars(table_columns).values(), *vars(losses).values()]
+    made = [*vars(column_titles).values(), *vars(losses).values()]
     listed = [one for one in made if isinstance(one, TableColumns)]
     assert len(listed) > 15
     kinds = {column.kind for one in listed for column in one.columns}
-    assert kinds <= {*get_args(table_columns.Kind)}
+    assert kinds <= {*get_args(column_titles.Kind)}
 
 
 IMPORT, ILLEGAL = Fault("import", "no"), Fault("illegal", "no")

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.errors import columns
-from arena.tables.summary import format_standings, short_names
+from arena.tables.standings_text import format_standings, short_names
 from tests.reports.runs import HOSTILE, VARIANTS
 
 COLUMNS = [

@@ -13,8 +13,8 @@ import pytest
 
 from arena.store.counting import Counts
 from arena.tables.findings import CityShare, share_of_city
-from arena.tables.replayed_games import NAMES, chances_of
-from arena.tables.run_games import Row, read_batches
+from arena.tables.game_arrays import Row, read_batches
+from arena.tables.points_and_takes import NAMES, chances_of
 from arena.tables.win_tables import WinTables, share_out
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament

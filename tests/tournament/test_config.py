@@ -15,7 +15,7 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.library.request import RunKeys
+from arena.library.keywords import RunKeys
 from arena.store.manifest import manifest_text, obstacles, read_tournament
 from arena.tournament import config, config_keys, yaml_text
 from arena.tournament.config import Config, convert, make_tournament, override

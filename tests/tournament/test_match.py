@@ -25,11 +25,11 @@ from arena.executors.worker import Worker
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder
-from arena.tournament import judged, match
-from arena.tournament.judged import PARTS, Judged
+from arena.tournament import asking, match
+from arena.tournament.asking import PARTS, Judged
 from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
 from arena.tournament.replay_command import replay_commands
@@ -407,7 +407,7 @@ def test_one_game_of_the_engine_closes_both_and_warns() -> None:
     assert Notes.closed == 3
 
 
-GOOD = Judged(0, 2, [judged.ILLEGAL, 0, PARTS], -PARTS, 0)
+GOOD = Judged(0, 2, [asking.ILLEGAL, 0, PARTS], -PARTS, 0)
 
 
 def test_a_blunder_is_one_by_two_judges_and_not_the_best_action() -> None:
@@ -419,8 +419,8 @@ def test_a_blunder_is_one_by_two_judges_and_not_the_best_action() -> None:
 
 
 def test_the_best_action_is_a_legal_one() -> None:
-    assert GOOD._replace(chances=[judged.ILLEGAL, 0, 0]).best == 1
-    assert GOOD._replace(chances=[judged.ILLEGAL, 1, 2]).best == 2
+    assert GOOD._replace(chances=[asking.ILLEGAL, 0, 0]).best == 1
+    assert GOOD._replace(chances=[asking.ILLEGAL, 1, 2]).best == 2
 
 
 def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int = 1) -> str:

@@ -18,8 +18,8 @@ from arena.replays.judge_records import parse_record
 from arena.replays.timeline import parse_thoughts, write_thoughts
 from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament import fixed_deals
+from arena.tournament.asking import find_thoughts
 from arena.tournament.fixed_deals import read_deals
-from arena.tournament.judged import find_thoughts
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from bots.endgame import Endgame

@@ -23,7 +23,7 @@ from arena.entries.needs import check_needs
 from arena.entries.resolve import BOTS, resolve
 from arena.entries.spec import COMMAND
 from arena.errors import ArenaError, InputError
-from arena.executors.answers import Garbled, Part, from_part, to_part
+from arena.executors.crew_messages import Garbled, Part, from_part, to_part
 from arena.executors.local import open_crew
 from arena.executors.log import Line, RunLog, Sender
 from arena.tournament.config_keys import Venue

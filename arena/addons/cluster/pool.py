@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.addons.cluster.call import play_call, play_chunks, read_answer, write_head
 from arena.errors import ArenaError, InputError, NoSites, escape, naming, not_installed
-from arena.executors.answers import Garbled
+from arena.executors.crew_messages import Garbled
 from arena.executors.log import RunLog, logger
 from arena.lanes.faults import KINDS
 from arena.threads import count_cores

@@ -8,15 +8,15 @@ from itertools import islice
 from typing import Final
 
 from arena.addons.league.league import League
+from arena.addons.league.league_standing import Standing
 from arena.addons.league.league_tables import SUSPENDED, RatingRow, Version, write_time
-from arena.addons.league.shown import Standing
 from arena.errors import counted
 from arena.lanes.faults import KINDS
 from arena.lanes.process import TOO_MANY
 from arena.reports.blocks import Replays, Report, Section, Text
-from arena.reports.drawing import Lines, Series
+from arena.reports.charts import Lines, Series
 from arena.reports.first_screen import ENDINGS
-from arena.reports.games import Pick, Place, make_replays
+from arena.reports.games_section import Pick, Place, make_replays
 from arena.statistics.number_texts import write_ends
 from arena.statistics.sequential_test import share_of
 from arena.store.store import Store

@@ -27,12 +27,12 @@ from arena.errors import InputError, Unreachable, counted, escape, naming
 from arena.executors.local import Executor
 from arena.executors.log import NORMAL
 from arena.lanes.jail_support import find_bubblewrap
-from arena.lanes.scratch import lock_folder
+from arena.lanes.temp_and_cache_folders import lock_folder
 from arena.runs.run import play_games
 from arena.statistics.ratings import MEAN
 from arena.store.database import NAME as GAMES
 from arena.store.folder import DETAILS, LOG, RunFolder
-from arena.tables.run_games import place_bots
+from arena.tables.game_arrays import place_bots
 from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import Tournament
 

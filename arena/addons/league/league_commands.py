@@ -82,7 +82,7 @@ def host(folder: Path, rest: bool, once: bool, port: int, address: str, **option
     Example:
       arena league host results/club --once
     """
-    from arena.addons.league.evening import host as go_on
+    from arena.addons.league.hosting import host as go_on
     from arena.addons.league.league import make_league
     from arena.addons.league.league_settings import new_settings
     from arena.executors.local import open_executor
@@ -223,19 +223,19 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
     Example:
       arena league show results/club patient --why
     """
-    from arena.addons.league import league_site, shown
+    from arena.addons.league import league_site, league_standing
 
     if why and name is None:
         raise InputError("--why: name a bot, too")
     with open_league(folder) as opened:
         if name is None:
-            data, lines = shown.to_document(opened), league_site.format_opening(opened)
+            data, lines = league_standing.to_document(opened), league_site.format_opening(opened)
         elif not why:
-            data = shown.history(opened, name)
-            lines = shown.format_history(data)
+            data = league_standing.history(opened, name)
+            lines = league_standing.format_history(data)
         else:
-            data = shown.why(opened, name, find_venue(options), progress=not as_json)
-            lines = shown.format_why(data)
+            data = league_standing.why(opened, name, find_venue(options), progress=not as_json)
+            lines = league_standing.format_why(data)
         print_found(data, lines, as_json=as_json)
 
 
@@ -271,7 +271,7 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
     Example:
       arena league freeze results/club
     """
-    from arena.addons.league.evening import freeze as end_submissions
+    from arena.addons.league.hosting import freeze as end_submissions
     from arena.addons.league.inbox import find_waiting
     from arena.addons.league.league_tables import ACTIVE
 
@@ -301,7 +301,7 @@ def final(folder: Path, pairs: int, quiet: bool, as_json: bool, **options: Any) 
     Example:
       arena league final results/club --pairs 50
     """
-    from arena.addons.league.evening import play_final
+    from arena.addons.league.hosting import play_final
     from arena.executors.log import NORMAL, QUIET
     from arena.runs.run import Interrupted, Playing
 
@@ -331,22 +331,22 @@ def invite(folder: Path, owners: tuple[str, ...], revoke: bool, as_json: bool) -
     Example:
       arena league invite results/club Ann
     """
-    from arena.addons.league import post
+    from arena.addons.league import inbox
     from arena.addons.league.league_settings import read_settings
     from arena.addons.league.league_tables import check_owner
 
     read_settings(folder)
-    given = post.invited(folder)
+    given = inbox.invited(folder)
     for owner in owners:
         check_owner(owner)
         if revoke and owner not in given:
             raise InputError(f"owner {owner}: no token was given")
     if revoke:
         for owner in owners:
-            (folder / post.TOKENS / owner).unlink(missing_ok=True)
+            (folder / inbox.TOKENS / owner).unlink(missing_ok=True)
         print_found({"revoked": [*owners]}, [f"{one}: revoked" for one in owners], as_json=as_json)
     elif owners:
-        tokens = {owner: post.invite(folder, owner) for owner in owners}
+        tokens = {owner: inbox.invite(folder, owner) for owner in owners}
         print_found({"tokens": tokens}, map("  ".join, tokens.items()), as_json=as_json)
     else:
         print_found({"invited": given}, given or ["nobody has a token"], as_json=as_json)

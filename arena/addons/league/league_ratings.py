@@ -22,11 +22,11 @@ import numpy as np
 
 from arena.addons.league.league_tables import ACTIVE, REPLACED, RatingRow, Version
 from arena.entries.catalogue import ELO as LADDER
+from arena.statistics.bradley_terry import find_groups
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.letters import give_letters
-from arena.statistics.model import find_groups
 from arena.statistics.ratings import ELO, MEAN
 
 BLOCK: Final = 10

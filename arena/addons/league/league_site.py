@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.addons.league.bot_page import bot_report
+from arena.addons.league.inbox import TOKENS
 from arena.addons.league.league import League
+from arena.addons.league.league_standing import Standing, are_apart, standings, table
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED
-from arena.addons.league.post import TOKENS
-from arena.addons.league.shown import Standing, are_apart, standings, table
 from arena.errors import counted, name_some, wrapped
 from arena.reports.blocks import Report, Section, Table, Text
 from arena.reports.first_screen import MOST_RUNGS, Forfeiting, Opening, lay_out
 from arena.reports.html import to_html
+from arena.store.column_titles import LEAGUE, Column
 from arena.store.columns import Columns
 from arena.store.csv_files import replace_table
 from arena.store.folder import write_text
-from arena.store.table_columns import LEAGUE, Column
 from arena.tables.headline import say_order
 
 SITE: Final = "site"
@@ -94,7 +94,7 @@ def _link(one: Standing) -> str:
 def say_standings(found: Sequence[Standing]) -> str:
     """Return what is sure of the order of the bots that have a rank, as one sentence.
 
-    >>> from arena.addons.league.shown import Standing
+    >>> from arena.addons.league.league_standing import Standing
     >>> rows = [(1, "ann", "a"), (2, "bob", "ab"), (3, "cid", "b")]
     >>> said = [Standing(n, bot, 1, "x", 1, 0, 2, 9, of, "active", "") for n, bot, of in rows]
     >>> say_standings(said)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.addons.league.league_settings import Settings
-from arena.entries.archive import MAGIC, name_of_first
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
-from arena.entries.program import BUILT, MANIFEST, ZIP, is_program
+from arena.entries.loader import MAGIC, name_of_first
+from arena.entries.read_bot import BUILT, MANIFEST, ZIP, is_program
 from arena.entries.resolve import installed, read_archived, resolve
 from arena.entries.spec import is_address, parse
 from arena.errors import ArenaError, InputError, naming

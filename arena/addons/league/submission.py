@@ -31,7 +31,7 @@ from arena.check import SLOWER
 from arena.check.inspector import run_check
 from arena.check.item import Item, Order
 from arena.check.sparring import CutShort
-from arena.entries.program import MANIFEST
+from arena.entries.read_bot import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
 from arena.errors import InputError, blaming_machine

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from arena.addons.league import post
+from arena.addons.league import inbox
 from arena.addons.league.inbox import find_queue
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import read_settings
@@ -82,7 +82,7 @@ class Web:
         own = is_own(request.method, request.headers, _origin(request))
         if request.method == "POST" and not (own or _bearer(request)):
             raise HTTPException(403, "this form is not of this page")
-        if owner := post.find_owner(self.folder, token or _token_of(request)):
+        if owner := inbox.find_owner(self.folder, token or _token_of(request)):
             return owner
         raise HTTPException(403, "this token is wrong, or not valid any more")
 
@@ -155,10 +155,10 @@ class Web:
         """Keep an upload; raises InputError and ArenaError."""
         with closing(League(self.folder)) as league:
             league.desk.check_right(name, owner)
-        waiting = sum(one == owner for one, _ in post.find_uploads(self.folder))
+        waiting = sum(one == owner for one, _ in inbox.find_uploads(self.folder))
         if waiting >= self.settings.a_day:
             raise NotNow(f"{waiting} of your uploads wait, as many as you have in a day")
-        post.receive(self.folder, owner, f"{name}{ending}", content)
+        inbox.receive(self.folder, owner, f"{name}{ending}", content)
 
     async def style(self, _request: Request) -> Response:
         """Send the style of the pages."""

@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arena.addons import hook
-from arena.entries.archive import make_archive
-from arena.entries.draft import INNER, MAIN, ending_of, plain_label, wrap
 from arena.entries.entry import Entry
+from arena.entries.loader import make_archive
+from arena.entries.new_bot import INNER, MAIN, ending_of, plain_label, wrap
 from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
 from arena.executors.local import Executor
 from arena.lanes.faults import Forfeit
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.runs.progress_bar import Progress, show_progress
 from arena.runs.rerun import prepare
 from arena.runs.run import play_games
 from arena.statistics.number_texts import write_ends
 from arena.store.folder import RunFolder
 from arena.store.reader import read_run
+from arena.tournament.asking import Asked, asking
 from arena.tournament.config import Config, make_tournament
-from arena.tournament.judged import Asked, asking
 from engine import Action, Rules, Seat, View
 from engine.cards import CHARS
 from engine.notation import parse_actions

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, Unpack
 
 from arena.addons.learn import opponents
 from arena.addons.learn.opponents import HOW, NO_SCORES, SOMEBODY, name_of
-from arena.entries.draft import ending_of
 from arena.entries.entry import Entry
 from arena.entries.file import replacing
+from arena.entries.new_bot import ending_of
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
 from arena.errors import InputError, counted, naming
 from arena.executors.local import Executor, open_executor
 from arena.executors.log import QUIET
-from arena.lanes.scratch import scratch_folder
-from arena.library.request import Bot, Location, folder_path, make_playing, request, takes
+from arena.lanes.temp_and_cache_folders import scratch_folder
+from arena.library.keywords import Bot, Location, folder_path, make_playing, request, takes
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, run
 from arena.statistics.intervals import Estimate, score_interval
@@ -291,8 +291,8 @@ def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]
     import numpy as np
 
     from arena.statistics.intervals import Moments
-    from arena.tables.replayed_games import chances_by_game
-    from arena.tables.run_games import add_rows
+    from arena.tables.game_arrays import add_rows
+    from arena.tables.points_and_takes import chances_by_game
 
     games = {(0, at.pair, at.seat): game for at, game in chosen_games(tournament, store, Chosen())}
     plies = range(0, STANDARD.game_plies + 1, STANDARD.round_plies)

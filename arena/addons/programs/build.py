@@ -11,12 +11,12 @@ from typing import Final
 
 from arena.addons.programs import builder
 from arena.addons.programs.builder import PIECE
-from arena.entries.archive import MOST_DATA, MOST_ZIP, make_archive
 from arena.entries.entry import Entry
-from arena.entries.file import own_cache, read_file, replacing
+from arena.entries.file import read_file, replacing
 from arena.entries.identity import COPY, hash_command
+from arena.entries.loader import MOST_DATA, MOST_ZIP, make_archive
 from arena.entries.needs import why_hidden
-from arena.entries.program import SYSTEM
+from arena.entries.read_bot import SYSTEM
 from arena.entries.zipped import open_zip
 from arena.errors import InputError, naming
 from arena.lanes.faults import Forfeit
@@ -24,7 +24,7 @@ from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits
 from arena.lanes.messages import End
 from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.temp_and_cache_folders import BOT, own_cache, scratch_folder
 from engine import STANDARD
 
 LIMITS: Final = Limits(start=60.0, backstop=300.0, idle=20.0, memory=2048)

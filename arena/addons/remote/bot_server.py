@@ -30,10 +30,10 @@ from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
+from arena.lanes.load_check import find_problems
 from arena.lanes.messages import Answer, Choose, End, Hello, Message, New
-from arena.lanes.probe import find_problems
 from arena.lanes.process import MOST_GAMES, bot_process
-from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
 from arena.processes import TERMINATION
 from arena.reports.http_server import Bounded, Front, FrontServer, listen
 from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden

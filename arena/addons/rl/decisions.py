@@ -19,7 +19,7 @@ from arena.batch.lockstep import Bits, Encoding, Lockstep
 from arena.batch.positions import Indices
 from arena.batch.replay import DRAW, find_reward
 from arena.batch.rollouts import Policy, Scores, pick_in
-from arena.entries.archive import checked_strategy
+from arena.entries.loader import checked_strategy
 from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
 from arena.replays.finished_game import Game

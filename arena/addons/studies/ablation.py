@@ -25,13 +25,13 @@ from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.intervals import Estimate, Ints
 from arena.statistics.number_texts import write_cells
 from arena.statistics.two_bots import compare_ratios, estimate_ratio
+from arena.store.column_titles import MEAN_END, list_columns
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_table
 from arena.store.database import NAME
 from arena.store.folder import RunFolder, check_names, list_names
 from arena.store.reader import count_kept, read_run
-from arena.store.table_columns import MEAN_END, list_columns
-from arena.tables.summary import short_names
+from arena.tables.standings_text import short_names
 from arena.tournament.rule_changes import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup

@@ -15,7 +15,7 @@ from arena.executors.local import open_executor
 from arena.replays.finished_game import Game
 from arena.replays.timeline import describe_decision
 from arena.runs import judge_games
-from arena.runs.lessons import Seen, teach
+from arena.runs.costliest_mistake import Seen, teach
 from arena.runs.rerun import home_of
 from arena.store.csv_files import replace_table
 from arena.store.database import NAME
@@ -25,8 +25,8 @@ from arena.store.store import Store
 from arena.tables.losses import Analysis, Asked, PlayedGame, add_second, find_costly, make_decisions
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import config_keys as keys
+from arena.tournament.asking import PARTS, Judged
 from arena.tournament.config_keys import Venue
-from arena.tournament.judged import PARTS, Judged
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError

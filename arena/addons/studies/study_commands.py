@@ -15,7 +15,7 @@ from arena.cli import starting
 from arena.cli.records import note_extent
 from arena.errors import InputError, arena_command, counted, escape, naming, wrapped
 from arena.store.folder import ANALYSIS, locate
-from arena.tables.summary import Names, short_names
+from arena.tables.standings_text import Names, short_names
 from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _choose(analysis: Analysis, against: str | None) -> str:
 
 def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the worst decisions as plain data, each with the command that shows its game."""
-    from arena.tables.summary import plain_rows
+    from arena.tables.standings_text import plain_rows
 
     rows = plain_rows(table[[*_WORST]])
     for row in rows:
@@ -244,7 +244,7 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
 def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
     from arena.replays.timeline import DISPUTED
-    from arena.tables.summary import plain_rows
+    from arena.tables.standings_text import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
     return {
@@ -287,7 +287,7 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
 
 def _format_game(decisions: pd.DataFrame, names: Names) -> Iterator[str]:
     """Yield a line for each decision of a game."""
-    from arena.tables.summary import plain_rows
+    from arena.tables.standings_text import plain_rows
 
     width, write = names.column(_LABEL)
     yield f"{'ply':>3} {'bot':<{width}} {'played':>7} {'chance':>7} {'best':>5} {'chance':>7} loss"
@@ -300,7 +300,7 @@ def _format_game(decisions: pd.DataFrame, names: Names) -> Iterator[str]:
 def _format_losses(analysis: Analysis, against: str, names: Names) -> Iterator[str]:
     """Yield the losses against one opponent, the smallest first."""
     from arena.tables.losses import PARTS_OF
-    from arena.tables.summary import plain_rows, write_row
+    from arena.tables.standings_text import plain_rows, write_row
 
     table = analysis.losses
     table = table[table["opponent"] == against]
@@ -328,7 +328,7 @@ def _format_worst(
 ) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
     from arena.replays.timeline import DISPUTED
-    from arena.tables.summary import plain_rows
+    from arena.tables.standings_text import plain_rows
 
     worst, again = analysis.worst, analysis.decisions["mistake"].dropna()
     if len(bots) == 1 and bots[0] in {*worst["bot"]}:

@@ -21,17 +21,17 @@ from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
 from arena.errors import ArenaError, ChangedBots, InputError, counted, shorten
 from arena.executors.local import open_executor
-from arena.library import request
-from arena.library.request import Bot, Location
+from arena.library import keywords
+from arena.library.keywords import Bot, Location
 from arena.library.running import Comparison, open_run, panel_of
 from arena.runs.progress_bar import find_first_faults
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run
+from arena.store.column_titles import list_columns
 from arena.store.csv_files import replace_table
 from arena.store.folder import EITHER, RunFolder
 from arena.store.reader import count_kept
 from arena.store.store import Store
-from arena.store.table_columns import list_columns
 from arena.tournament import config_keys as keys
 from arena.tournament.rounds import count_halvings
 from arena.tournament.sprt_rounds import as_comparison, folder_word
@@ -309,7 +309,7 @@ def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate])
         raise ArenaError(f"every setting fails: {candidates[0].label}: {candidates[0].fault}")
 
 
-@request.takes(request.CompareKeys)
+@keywords.takes(keywords.CompareKeys)
 def tune(
     bot: Bot,
     params: Ranges,
@@ -320,7 +320,7 @@ def tune(
     out: Location | None = None,
     fresh: bool = False,
     progress: bool = True,
-    **more: Unpack[request.CompareKeys],
+    **more: Unpack[keywords.CompareKeys],
 ) -> Tuning:
     """Search good parameters of a bot by games on common deals, and prove what is found.
 
@@ -339,9 +339,9 @@ def tune(
         if pairs is not None and not (type(pairs) is int and 1 <= pairs <= keys.MOST_PAIRS):
             raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {keys.MOST_PAIRS:,}")
     given: dict[str, Any] = {**more, "format": "gauntlet", "panel": panel_of(against, [bot])}
-    how = request.make_playing(None, fresh=fresh, progress=progress)
-    base, how = request.request([bot], None, given, {"name": "tune", "pairs": 1}, how)
+    how = keywords.make_playing(None, fresh=fresh, progress=progress)
+    base, how = keywords.request([bot], None, given, {"name": "tune", "pairs": 1}, how)
     tuning = make_tuning(base, params, budget, proof)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "tune") if out is None else request.folder_path(out, "out")
+        path = Path(folder, "tune") if out is None else keywords.folder_path(out, "out")
         return search_parameters(tuning, path, how)

@@ -18,7 +18,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, arena_command, naming
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import remove_folder
+from arena.lanes.temp_and_cache_folders import remove_folder
 from arena.replays.finished_game import Game, game_timeline
 from arena.replays.timeline import make_timeline
 from arena.runs.judge_games import describe_judge, review_record

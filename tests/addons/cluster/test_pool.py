@@ -37,12 +37,12 @@ from arena.addons.cluster.pool import PoolExecutor
 from arena.cli.starting import find_venue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, NoSites
-from arena.executors.answers import Garbled, to_part
+from arena.executors.crew_messages import Garbled, to_part
 from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import QUIET, Line, RunLog
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.tournament.config_keys import ExecutorChoice, Venue

@@ -10,7 +10,7 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.addons.league import post, web
+from arena.addons.league import inbox, web
 from arena.addons.league.league import League, RoundResult, make_league
 from arena.addons.league.league_settings import Settings, check_settings
 from arena.addons.league.league_tables import ACTIVE, Version
@@ -144,7 +144,7 @@ class Client:
 
     def invite(self, owner: str) -> dict[str, str]:
         """Return the headers of a program of an owner."""
-        return {"Authorization": f"Bearer {post.invite(self.folder, owner)}"}
+        return {"Authorization": f"Bearer {inbox.invite(self.folder, owner)}"}
 
     def hand_in(
         self, token: Mapping[str, str], file: str, content: bytes, name: str = ""

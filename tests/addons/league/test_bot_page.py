@@ -16,18 +16,18 @@ import pytest
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
+from arena.addons.league.league_standing import Standing, format_why, standings, surely_beats, why
 from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
-from arena.addons.league.shown import Standing, format_why, standings, surely_beats, why
 from arena.addons.studies import analysis
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
 from arena.lanes.process import TOO_MANY
 from arena.reports.blocks import Replays, Report, Section, Text
-from arena.reports.drawing import Lines
+from arena.reports.charts import Lines
 from arena.runs.progress_bar import FirstFault
+from arena.statistics.bradley_terry import find_groups
 from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import expit
-from arena.statistics.model import find_groups
 from arena.statistics.ratings import ELO
 from arena.store.reader import Choice
 from arena.tables.losses import Asked
@@ -165,7 +165,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
         pytest.MonkeyPatch.context() as patch,
         a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league,
     ):
-        patch.setattr("arena.addons.league.shown._MOST_COSTLY", 1)
+        patch.setattr("arena.addons.league.league_standing._MOST_COSTLY", 1)
         league.desk.submit("timing(patience=2.5)", "patient", "Ann")
         play(league)
         league.desk.submit("timing(patience=3.5)", "patient", "Ann")

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.addons.league import evening, inbox, submission
-from arena.addons.league.evening import host
+from arena.addons.league import hosting, inbox, submission
+from arena.addons.league.hosting import host
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
@@ -217,7 +217,7 @@ def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league with three bots in its inbox, whose check finds nothing."""
     monkeypatch.setattr(submission, "run_check", accept)
     monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
-    monkeypatch.setattr(evening, "_PAUSE", 0.0)
+    monkeypatch.setattr(hosting, "_PAUSE", 0.0)
     with a_league(tmp_path / "club") as made:
         (made.folder / "inbox").mkdir()
         for number in range(3):
@@ -249,7 +249,7 @@ def test_what_the_machine_refuses_waits_and_is_one_line(
     if where == "jail":
         three.desk.settings = replace(three.settings, lane="jail")
     told: list[str] = []
-    tell = evening._once(told.append)
+    tell = hosting._once(told.append)
     with monkeypatch.context() as lacking:
         lacking.setattr(*WHERE[where])
         for _ in range(2):

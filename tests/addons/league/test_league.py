@@ -21,8 +21,8 @@ from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_ratings import choose_meetings
 from arena.addons.league.league_site import format_opening
+from arena.addons.league.league_standing import format_history, history, standings
 from arena.addons.league.league_tables import REPLACED, SUSPENDED, WITHDRAWN
-from arena.addons.league.shown import format_history, history, standings
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from arena.addons.league import league_site, submission
-from arena.addons.league.evening import host
+from arena.addons.league.hosting import host
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
-from arena.addons.league.shown import Standing, standings
+from arena.addons.league.league_standing import Standing, standings
 from arena.executors.local import LocalExecutor
 from arena.reports.blocks import Report
 from arena.reports.first_screen import ENDINGS, Opening, lay_out

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
+from arena.addons.league.league_standing import standings
 from arena.addons.league.league_tables import ACTIVE, REPLACED, SUSPENDED
-from arena.addons.league.shown import standings
 from arena.addons.league.submission import NotNow, Refused, Unchanged
 from arena.addons.programs import build
 from arena.check.inspector import run_check
@@ -28,7 +28,7 @@ from arena.errors import ArenaError, InputError
 from tests import ROOT
 from tests.addons.league.small import BOT, NOON, a_league, accept, play, serving, write_bot
 from tests.addons.programs.test_build import SHORT, rogue
-from tests.entries.test_program import write_program
+from tests.entries.test_read_bot import write_program
 from tests.entries.test_zipped import make_zip
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import tier
@@ -265,7 +265,7 @@ def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
         (folder / swapped).symlink_to(theirs)
         return found
 
-    monkeypatch.setattr("arena.entries.program.find_files", look_and_swap)
+    monkeypatch.setattr("arena.entries.read_bot.find_files", look_and_swap)
     with pytest.raises(Refused, match="own"):
         league.desk.submit(str(folder), "mine")
     assert not [*(league.folder / "bots").iterdir()]

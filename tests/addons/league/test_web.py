@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.addons.league import post, submission
+from arena.addons.league import inbox, submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
@@ -115,7 +115,7 @@ def test_a_day_has_a_limit(league: League, client: Client) -> None:
     """What is over it is not kept."""
     ann = client.invite("Ann")
     for number in range(6):
-        post.receive(league.folder, "Ann", f"a{number}.py", b"x")
+        inbox.receive(league.folder, "Ann", f"a{number}.py", b"x")
     status, said = client.hand_in(ann, "mine.py", SOURCE)
     assert status == 429
     assert said == {"error": "6 of your uploads wait, as many as you have in a day"}
@@ -132,9 +132,9 @@ def test_a_full_queue_takes_no_more(
     ann, again = client.invite("Ann"), "the league cannot be used now; try again in a minute"
     for name, value in ("_MOST_BYTES", len(SOURCE) - 1), ("replacing", fail):
         with monkeypatch.context() as full:
-            full.setattr(post, name, value)
+            full.setattr(inbox, name, value)
             assert client.hand_in(ann, "mine.py", SOURCE) == (503, {"error": again})
-    assert post.find_uploads(league.folder) == []
+    assert inbox.find_uploads(league.folder) == []
     assert client.hand_in(ann, "mine.py", SOURCE)[0] == 202
 
 
@@ -163,7 +163,7 @@ def test_a_body_that_does_not_fit_is_refused_in_one_line(
     said = json.loads(data)["error"]
     assert (answer.status, bool(re.search(message, said))) == (status, True), said
     assert said.isprintable()
-    assert post.find_uploads(league.folder) == []
+    assert inbox.find_uploads(league.folder) == []
 
 
 def test_a_token_is_kept_as_a_hash_and_can_be_revoked(league: League, client: Client) -> None:
@@ -303,7 +303,7 @@ def test_uploads_survive_a_kill_before_their_answer(
 ) -> None:
     """A version that was made is not made again; a refusal is recorded again at most."""
     for owner, file in ("Ann", "mine.py"), ("Bob", "bad.txt"):
-        post.receive(league.folder, owner, file, SOURCE)
+        inbox.receive(league.folder, owner, file, SOURCE)
     for _ in range(4):  # each answer is lost, whichever comes first
         with monkeypatch.context() as patched:
             patched.setattr("arena.addons.league.inbox.remove_tree", die)
@@ -312,4 +312,4 @@ def test_uploads_survive_a_kill_before_their_answer(
     assert sorted(take_all(league, lambda _: None)) == ["bad", "mine"]
     assert len(league.ledger.versions("NOT panel")) == 1
     assert {one.name for one in league.ledger.refusals()} == {"bad"}
-    assert post.find_uploads(league.folder) == []
+    assert inbox.find_uploads(league.folder) == []

@@ -24,7 +24,7 @@ from arena.errors import ArenaError, InputError, Unreachable
 from arena.executors.log import logger, run_log
 from arena.lanes.faults import Forfeit
 from arena.tokens import SERVE_TOKEN, TOKENS, hide_secrets
-from arena.tournament import judged
+from arena.tournament import asking
 from tests import ROOT
 from tests.addons.remote.servers import Handler, Message, Server
 from tests.addons.remote.test_remote_bot import played
@@ -309,7 +309,7 @@ def test_a_bot_here_has_no_token(
     monkeypatch.setenv(SERVE_TOKEN, SECRET[::-1])
     for result in played(write(tmp_path, "shows", SHOWS), tmp_path, lane=lane).results:
         assert result.fault.message == "ValueError: [None, None]"
-    assert not {TOKENS, SERVE_TOKEN} & judged._own_variables().keys()
+    assert not {TOKENS, SERVE_TOKEN} & asking._own_variables().keys()
 
 
 def test_evidence_and_log_hide_a_token_whoever_has_found_it(

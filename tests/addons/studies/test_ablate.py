@@ -31,9 +31,9 @@ from arena.executors.log import QUIET
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate, Ints
+from arena.store.column_titles import TABLES
 from arena.store.folder import MANIFEST, RunFolder, locate
 from arena.store.store import Store
-from arena.store.table_columns import TABLES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.rule_changes import Variant, make_variants

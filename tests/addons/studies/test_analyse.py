@@ -21,7 +21,7 @@ from arena.executors.local import LocalExecutor
 from arena.replays.timeline import DISPUTED
 from arena.runs.judge_games import describe_judge
 from arena.tables.losses import Analysis, Asked
-from arena.tables.summary import short_names
+from arena.tables.standings_text import short_names
 from bench.studies.lessons import WEAK, told
 from bots.apprentice import own_network
 from bots.champion import values_after

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.addons.table.table_server import Guard, Table, make_server
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.reports.http_server import listen
 from tests.kit import serving
 from tests.waiting import PATIENCE

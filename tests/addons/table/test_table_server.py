@@ -30,7 +30,7 @@ from arena.processes import FOLDER_VARIABLE
 from arena.replays.html_page import SCRIPTS
 from arena.reports.http_server import listen
 from arena.runs.judge_games import review_record
-from arena.tournament.judged import PARTS
+from arena.tournament.asking import PARTS
 from arena.tournament.schedule import Fixture
 from engine import Record, cards_of, sample
 from engine.play import Draw

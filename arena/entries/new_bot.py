@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from arena.entries.archive import MAGIC, make_archive, read_archive
 from arena.entries.entry import Entry
-from arena.entries.program import ZIP
+from arena.entries.loader import MAGIC, make_archive, read_archive
+from arena.entries.read_bot import ZIP
 from arena.entries.resolve import installed
 from arena.errors import InputError, naming
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Final, NamedTuple
 
-from arena.entries.draft import ending_of, wrap
 from arena.entries.entry import Entry
+from arena.entries.new_bot import ending_of, wrap
 from arena.entries.resolve import resolve
 from arena.errors import InputError, shorten
 from arena.executors.local import Executor
 from arena.executors.log import run_log
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.replays.finished_game import Game
 from arena.replays.timeline import describe_decision, name_choice, tell_next
 from arena.runs.judge_games import Ask, judge_again, record_of
@@ -25,7 +25,7 @@ from arena.runs.rerun import plan_again, resolve_same
 from arena.runs.run import Interrupted
 from arena.statistics.intervals import Estimate
 from arena.tables.losses import Lesson
-from arena.tournament.judged import PARTS, ROLLOUTS, Habit, Judged, Recorded
+from arena.tournament.asking import PARTS, ROLLOUTS, Habit, Judged, Recorded
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -175,7 +175,7 @@ def _cure(
     """Return a lesson with what its cure gained; raises InputError for a bot without a cure."""
     import pandas as pd
 
-    from arena.differences.paired import PairedGame, make_differences
+    from arena.differences.common_deals import PairedGame, make_differences
 
     bot, played = lesson.bot, {one.fixture: one.game for one in games}
     met = {label for fixture in played for label in fixture.labels}

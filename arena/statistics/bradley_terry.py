@@ -253,7 +253,7 @@ class Spread(NamedTuple):
 def estimate_spread(model: Model, strengths: Floats, scale: float = _SCALE) -> Spread:
     """Return the spread of the pairings about their strengths; `scale` is that of the prior.
 
-    >>> from arena.statistics.model import PairScores
+    >>> from arena.statistics.bradley_terry import PairScores
     >>> even = [PairScores(a, b, 500, 500.0, 750.0) for a, b in ((0, 1), (0, 2), (1, 2))]
     >>> model = Model(3, even, np.zeros(3))
     >>> spread = estimate_spread(model, model.fit())
@@ -318,7 +318,7 @@ def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
     pairings together, because weights from each pairing's own pairs made intervals too narrow.
     Source: DerSimonian and Laird 1986.
 
-    >>> from arena.statistics.model import PairScores
+    >>> from arena.statistics.bradley_terry import PairScores
     >>> few_and_many = [PairScores(0, 1, 9, 9.0, 13.5), PairScores(1, 2, 9000, 9000.0, 13500.0)]
     >>> model = Model(3, few_and_many, np.zeros(2))
     >>> few, many = spread_factors(model, np.zeros(3), 38.0) * [9, 9000]

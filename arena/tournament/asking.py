@@ -20,7 +20,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Chance, Message, Thoughts
-from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
 from arena.tokens import SERVE_TOKEN, TOKENS
 from arena.tournament.players import RemotePlayer
 from arena.tournament.timing import Timing

@@ -1,4 +1,4 @@
-"""Commands for writers of bots: a new bot, a check of the contract."""
+"""Commands on bots: a new one, a check of the contract, and the list of those with a name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def new(name: str, folder: Path) -> None:
     Example:
       arena new my_first_bot && arena play ./my_first_bot.py uniform --pairs 10
     """
-    from arena.entries.draft import write_draft
+    from arena.entries.new_bot import write_draft
 
     bot, test = write_draft(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
@@ -162,3 +162,26 @@ class _Progress:
 
     def __exit__(self, *_: object) -> None:
         self.show("")
+
+
+@click.command()
+@cli.json_option
+def bots(as_json: bool) -> None:
+    """List the bots available by name: in bots/, and from packages.
+
+    A bot of an installed package is one of its entry points in the group arena.bots.
+
+    \b
+    Example:
+      arena bots
+    """
+    from arena.entries.catalogue import catalogue
+
+    known = catalogue()
+    if as_json:
+        cli.print_json({"bots": [bot._asdict() for bot in known]})
+        return
+    width = max([len(bot.name) for bot in known], default=0)
+    for bot in known:
+        origin = f" [{bot.package}]" if bot.package else ""
+        cli.say(f"{bot.name:<{width}}  {bot.description}{origin}")

@@ -18,7 +18,7 @@ from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
-from arena.library.written import Here, bundle, explain_held, has_held, keep_here
+from arena.library.bot_from_class import Here, bundle, explain_held, has_held, keep_here
 from arena.runs.rerun import find_manifest, play_as, prepare
 from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.entries.archive import find_parameter_error
 from arena.entries.entry import Entry
+from arena.entries.loader import find_parameter_error
 from arena.entries.needs import explain_missing
 from arena.errors import InputError
 from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import BOT, scratch_folder
+from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
 from engine import Rules
 
 

@@ -13,16 +13,8 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from arena.reports.pictures import (
-    Scale,
-    draw_span,
-    picture,
-    sign,
-    write_lines,
-    write_ticks,
-    write_title,
-)
-from arena.tables.summary import Names
+from arena.reports.axis import Scale, add_title, draw_span, picture, sign, write_lines, write_ticks
+from arena.tables.standings_text import Names
 
 SIDES: Final = ("new", "old")
 """The classes of the two bots of a comparison, or of a game."""
@@ -75,7 +67,7 @@ class Chart:
     """What all charts have: a name that is unique in a report, a title, and what they show.
 
     `unit` is that of the axis, `signs` are the names of the signs by their classes, and `table` is
-    the name of the table with the same numbers. A chart is "half" or "quarter" as wide as the page.
+    the name of the table with the same numbers. A chart is "half" as wide as the page, or "full".
     """
 
     name: str
@@ -154,8 +146,17 @@ class Lines(Chart):
     """The height in pixels."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Panels(Chart):
+    """Charts of lines beside each other, which share the vertical axis and the signs."""
+
+    panels: Sequence[Lines]
+
+
 def draw(chart: Chart, names: Names) -> Markup:
     """Return a chart as HTML; labels of bots have their short names."""
+    if isinstance(chart, Panels):
+        return Markup("".join(_draw_panels(chart.panels)))
     if isinstance(chart, Rows):
         return Markup("".join(_draw_rows(chart, names)))
     if isinstance(chart, Map):
@@ -275,12 +276,22 @@ def _draw_cell(cell: Cell | None, is_roomy: bool) -> str:
     return f'<td{kind} style="--s:{cell.share:.2f}" title="{escape_html(said)}">{text}'
 
 
-def _draw_lines(chart: Lines) -> Iterator[str]:
+def _draw_panels(panels: Sequence[Lines]) -> Iterator[str]:
+    heights = [y for panel in panels for one in panel.series for _, y in one.points]
+    yield '<div class="panels">'
+    for panel in panels:
+        lines = "".join(_draw_lines(panel, heights))
+        yield f"<div><b>{escape_html(panel.title)}</b>{lines}</div>"
+    yield "</div>"
+
+
+def _draw_lines(chart: Lines, others: Sequence[float] = ()) -> Iterator[str]:
+    """Yield a chart of lines, whose vertical axis also holds the heights of `others`."""
     points = [point for one in chart.series for point in one.points]
     if not points:
         return
     across = Scale([x for x, _ in points])
-    heights = [y for _, y in points] + [height for height, _ in chart.bounds]
+    heights = [*others, *(y for _, y in points), *(height for height, _ in chart.bounds)]
     middle = (min(heights) + max(heights)) / 2 if chart.span else 0.0
     heights += [middle - chart.span / 2, middle + chart.span / 2]
     down = Scale(heights, max(2, chart.tall // _LEAST_APART))
@@ -301,7 +312,7 @@ def _draw_lines(chart: Lines) -> Iterator[str]:
 
 
 def _level(y: float, kind: str, said: str = "") -> str:
-    title = write_title(said)
+    title = add_title(said)
     return f'<line class="{kind}" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%">{title}</line>'
 
 

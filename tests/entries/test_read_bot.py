@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from arena.addons.cluster.call import find_here
-from arena.entries.archive import MOST_DATA, make_archive
 from arena.entries.entry import Entry
 from arena.entries.identity import COPY
-from arena.entries.program import MANIFEST
+from arena.entries.loader import MOST_DATA, make_archive
+from arena.entries.read_bot import MANIFEST
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.launch import plan_launch

@@ -21,13 +21,13 @@ import pytest
 from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
-from arena.lanes import scratch
+from arena.lanes import temp_and_cache_folders
 from arena.lanes.limits import Limits
-from arena.lanes.probe import find_problems
+from arena.lanes.load_check import find_problems
 from arena.lanes.process import BotProcess
-from arena.lanes.scratch import MARKER, empty_folder, scratch_folder
+from arena.lanes.temp_and_cache_folders import MARKER, empty_folder, scratch_folder
 from arena.processes import exit_on_termination
-from arena.tournament.judged import asked
+from arena.tournament.asking import asked
 from engine import STANDARD
 from tests.conftest import run_here
 from tests.tiers import few
@@ -72,12 +72,12 @@ def test_a_signal_at_any_line_leaves_nothing(place: Path, number: signal.Signals
 
 @contextmanager
 def signal_at(line: int, number: signal.Signals) -> Iterator[Callable[[], bool]]:
-    """Send this process a signal at so many lines that scratch.py executes; say if it was sent."""
+    """Send this process a signal at so many lines of this module; say if it was sent."""
     lines = 0
 
     def follow(frame: FrameType, event: str, _argument: object) -> Any:
         nonlocal lines
-        if frame.f_code.co_filename != scratch.__file__:
+        if frame.f_code.co_filename != temp_and_cache_folders.__file__:
             return None
         lines += event == "line"
         if event == "line" and lines == line:
@@ -154,7 +154,7 @@ def test_a_folder_for_temporary_files_without_a_free_name_is_one_line(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As is one that cannot be written, or is not there."""
-    monkeypatch.setattr("arena.lanes.scratch._MOST_HOMES", 2)
+    monkeypatch.setattr("arena.lanes.temp_and_cache_folders._MOST_HOMES", 2)
     for name in (HOME, f"{HOME}.1"):
         (place / name).touch()
     with pytest.raises(ArenaError, match="and the names before it are taken"), scratch_folder():

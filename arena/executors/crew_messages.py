@@ -13,7 +13,7 @@ import msgspec
 
 from arena.errors import ArenaError
 from arena.executors.log import Line, Reporter
-from arena.tournament.judged import JudgedGame
+from arena.tournament.asking import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing

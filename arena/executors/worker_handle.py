@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.executors import worker_process as process
-from arena.executors.answers import (
+from arena.executors.crew_messages import (
     Asking,
     Failed,
     Frames,
@@ -28,7 +28,7 @@ from arena.executors.answers import (
 from arena.executors.log import Line, RunLog
 from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.scratch import remove_folder
+from arena.lanes.temp_and_cache_folders import remove_folder
 from arena.processes import find_below, find_children, read_clock
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament

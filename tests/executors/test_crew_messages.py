@@ -19,7 +19,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
 from arena.executors import log
-from arena.executors.answers import (
+from arena.executors.crew_messages import (
     MOST,
     Answer,
     Asking,

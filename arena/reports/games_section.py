@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from arena.differences.common_deals import say_decided
 from arena.differences.lead_parts import ENDING, ROUND, LeadParts
-from arena.differences.paired import say_decided
 from arena.errors import counted
 from arena.lanes.faults import Fault
 from arena.replays.finished_game import Game
@@ -27,13 +27,13 @@ from arena.reports.blocks import (
     Text,
     frame_table,
 )
-from arena.reports.drawing import SIDES, Lines, Series
+from arena.reports.charts import SIDES, Lines, Series
 from arena.reports.win_section import SOURCE_NAMES, Margin
 from arena.statistics.counts import Faults
+from arena.store.column_titles import FAULT_KINDS, FAULTS, TIMINGS
 from arena.store.columns import Columns
 from arena.store.store import Store
-from arena.store.table_columns import FAULT_KINDS, FAULTS, TIMINGS
-from arena.tables.replayed_games import chances_by_game
+from arena.tables.points_and_takes import chances_by_game
 from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import count_ended
@@ -49,7 +49,7 @@ MOST = 3
 
 MANY = 100
 
-MOST_DECIDED = 2
+MOST_DECIDED = 1
 """How many deals are shown in which the change of a bot decided a game; each has two games."""
 
 _MOST_SHOWN = 24

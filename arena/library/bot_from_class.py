@@ -23,16 +23,16 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
-from arena.entries.archive import find_missing_setup
 from arena.entries.entry import HELD
 from arena.entries.file import MOST_SOURCE
+from arena.entries.loader import find_missing_setup
 from arena.entries.resolve import Code
 from arena.entries.spec import parse_source
 from arena.errors import InputError
 from arena.executors.log import RunLog
 from arena.executors.worker import Worker
 from arena.lanes.evidence import ROOT
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import Setup, Strategy
@@ -226,7 +226,7 @@ def _hold(thing: Any, kind: Thing, reason: str) -> Code:
     text = "\n".join(_list_parts(kind, kind.__module__, set()))
     key = f"{kind.__name__} {hashlib.sha256(text.encode(errors='replace')).hexdigest()}"
     _things[key] = thing
-    made = "from arena.library.written import make\n\n\ndef bot(setup, **params):\n    return make"
+    made = f"from {__name__} import make\n\n\ndef bot(setup, **params):\n    return make"
     source = HELD + f"# {reason}\n{made}({key!r}, setup, params)\n".encode()
     return Code(kind.__name__, source)
 

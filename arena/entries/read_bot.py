@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Meta
 
 from arena.addons import hook
-from arena.entries.archive import MAGIC, MOST_DATA, MOST_ZIP
 from arena.entries.file import (
     MOST_SOURCE,
     decode,
@@ -29,6 +28,7 @@ from arena.entries.file import (
     read_files,
 )
 from arena.entries.identity import COPY, place
+from arena.entries.loader import MAGIC, MOST_DATA, MOST_ZIP
 from arena.entries.needs import find_package, locate
 from arena.entries.spec import is_label, refuse_label
 from arena.errors import InputError, naming

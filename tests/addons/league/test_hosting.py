@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from arena.addons.league import submission
-from arena.addons.league.evening import freeze, host, make_final, play_final
+from arena.addons.league.hosting import freeze, host, make_final, play_final
 from arena.addons.league.inbox import run_in_turns, take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_site import write_site
-from arena.addons.league.shown import history
+from arena.addons.league.league_standing import history
 from arena.addons.league.submission import NotNow, Refused
 from arena.check.item import Item, Order
 from arena.errors import ArenaError, InputError
@@ -318,7 +318,7 @@ def test_a_league_that_rests_plays_only_for_newcomers(
 ) -> None:
     """While every rating is within the target."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr("arena.addons.league.evening._PAUSE", 0.0)
+    monkeypatch.setattr("arena.addons.league.hosting._PAUSE", 0.0)
     told: list[str] = []
     with a_league(tmp_path / "club", round_pairs=30, target=1000) as league, league.playing():
         host(league, LocalExecutor(1), told.append, rests=True, rounds=3)

@@ -1,4 +1,4 @@
-"""Commands that look: at bots, pages, this machine, a game's replay, a run's files and ratings."""
+"""Commands that report: on a run, its files, a game's replay, ratings, this machine; the docs."""
 
 from __future__ import annotations
 
@@ -25,29 +25,6 @@ if TYPE_CHECKING:
 
 _SAMPLE = cli.Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
-
-
-@click.command()
-@cli.json_option
-def bots(as_json: bool) -> None:
-    """List the bots available by name: in bots/, and from packages.
-
-    A bot of an installed package is one of its entry points in the group arena.bots.
-
-    \b
-    Example:
-      arena bots
-    """
-    from arena.entries.catalogue import catalogue
-
-    known = catalogue()
-    if as_json:
-        cli.print_json({"bots": [bot._asdict() for bot in known]})
-        return
-    width = max([len(bot.name) for bot in known], default=0)
-    for bot in known:
-        origin = f" [{bot.package}]" if bot.package else ""
-        cli.say(f"{bot.name:<{width}}  {bot.description}{origin}")
 
 
 @click.command()

@@ -12,10 +12,10 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sequential_test import elo_difference
 from arena.statistics.two_bots import mean_by_deal, variance
+from arena.store.column_titles import DECIDED, DIFFERENCES, WIN_TYPES
 from arena.store.columns import Columns
 from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store
-from arena.store.table_columns import DECIDED, DIFFERENCES, WIN_TYPES
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 

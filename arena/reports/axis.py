@@ -147,14 +147,14 @@ def strip(
 
 def sign(kind: str, x: str, y: str, said: str = "") -> str:
     """Return a sign at a place, with words for a pointer."""
-    title = write_title(said)
+    title = add_title(said)
     shape = next((SHAPES[one] for one in kind.split() if one in SHAPES), "")
     if not shape:
         return f'<circle class="sign {kind}" cx="{x}" cy="{y}" r="5">{title}</circle>'
     return f'<rect class="sign {kind} {shape}" x="{x}" y="{y}" width="9" height="9">{title}</rect>'
 
 
-def write_title(said: str) -> str:
+def add_title(said: str) -> str:
     """Return the words of a picture, which a pointer shows."""
     return f"<title>{escape_html(said)}</title>" if said else ""
 
@@ -169,7 +169,7 @@ def swatch(kind: str) -> Markup:
 def picture(tall: int, said: str, parts: Sequence[str]) -> Markup:
     """Return a picture as wide as there is room, in words too."""
     return Markup(
-        f'<svg class="plot" width="100%" height="{tall}" role="img">{write_title(said)}'
+        f'<svg class="plot" width="100%" height="{tall}" role="img">{add_title(said)}'
         f"{''.join(parts)}</svg>"
     )
 

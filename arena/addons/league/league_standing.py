@@ -17,10 +17,10 @@ from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Version
 from arena.errors import InputError, arena_command, counted, escape, naming
 from arena.statistics.letters import give_ranks, split_letters
 from arena.statistics.number_texts import write_ends
+from arena.store.column_titles import LEAGUE
 from arena.store.reader import Choice
-from arena.store.table_columns import LEAGUE
 from arena.tables.losses import Asked
-from arena.tables.summary import plain_rows
+from arena.tables.standings_text import plain_rows
 from arena.tournament.config_keys import Venue
 from arena.tournament.tournament import VERSION
 

@@ -15,7 +15,7 @@ from arena.replays.finished_game import Game
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
-from arena.tables.run_games import CITY_WIN, Batch, Row, every, interval, make_table, read_batches
+from arena.tables.game_arrays import CITY_WIN, Batch, Row, every, interval, make_table, read_batches
 from arena.tournament.tournament import Tournament
 from engine import CITY, KINDS, STANDARD, TAKE, Rules
 from engine.cards import CHARS
@@ -183,28 +183,28 @@ class Wins:
         self.score = Moments(*shape, scale=2)
 
     def add(self, sides: Sides) -> None:
-        """Count the games of a batch."""
+        """Count the games of a batch, in 32 bits, which take three quarters of the time of 64."""
         batch, replay, step = sides.batch, sides.batch.replay, self.rules.round_plies
         ends = np.arange(step, step * self.rules.rounds, step)
         went_on = batch.finished & (replay.plies > ends[:, None])
         there = np.concatenate([went_on, batch.finished[None]]).repeat(len(NAMES), axis=0)
         piles = replay.piles[[*ends, -1]].astype(np.int32)
         held = np.concatenate([find_sources(piles, self.rules), piles[:, :, CITY, None]], axis=2)
-        held = held.swapaxes(0, 1).reshape(2, len(there), batch.games).astype(np.int64)
+        held = held.swapaxes(0, 1).reshape(2, len(there), batch.games).astype(np.int32)
         won = (batch.winner == np.array([[0], [1]]))[:, None]
         score = np.where(batch.winner < 0, 1, 2 * won)
         ahead = there & (held > held[::-1])
-        counts = sides.add_up_all(ahead.astype(np.int64))
-        games = sides.add_up_all(np.broadcast_to(there, held.shape).astype(np.int64))
+        counts = sides.add_up_all(ahead.astype(np.int32))
+        games = sides.add_up_all(np.broadcast_to(there, held.shape).astype(np.int32))
         sides.add(games, (self.ahead, counts))
-        by_city = (ahead & won & (batch.win_type == CITY_WIN)).astype(np.int64)
+        by_city = (ahead & won & (batch.win_type == CITY_WIN)).astype(np.int32)
         sides.add(
             counts,
-            (self.score, sides.add_up_all((ahead * score).astype(np.int64))),
+            (self.score, sides.add_up_all((ahead * score).astype(np.int32))),
             (self.by_city, sides.add_up_all(by_city)),
         )
         for moments, some in ((self.in_wins, there & won), (self.in_losses, there & won[::-1])):
-            number = sides.add_up_all(some.astype(np.int64))
+            number = sides.add_up_all(some.astype(np.int32))
             sides.add(number, (moments, sides.add_up_all(some * held)))
 
     def table(self) -> Columns:

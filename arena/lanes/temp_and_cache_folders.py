@@ -1,4 +1,4 @@
-"""Make and remove the temporary folders of runs and of their bots' processes.
+"""The temporary folders of runs and of their bots' processes, and this user's cache folder.
 
 Only folders that the arena has made are removed: they contain a marker, and no living process
 holds their lock. A matching name is not enough.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -250,3 +251,29 @@ def empty_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for item in path.iterdir():
         remove_tree(item)
+
+
+def cache_folder() -> Path:
+    """Return this user's cache folder for the arena (XDG Base Directory Specification)."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
+    return base / "district-noir-arena"
+
+
+def own_cache(name: str = "") -> Path:
+    """Return this user's cache folder, or one in it, which is made if it is missing.
+
+    Raises OSError or RuntimeError without a home, and InputError for a folder to which another user
+    may write, for a link, and on a system where files have no owners.
+    """
+    folder = cache_folder()
+    if not hasattr(os, "geteuid"):
+        raise InputError(f"{folder}: files have no owners on {sys.platform}")
+    folder.parent.mkdir(exist_ok=True, mode=0o700)
+    for place in (folder, folder / name):
+        place.mkdir(exist_ok=True, mode=0o700)
+        status = place.lstat()
+        is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+        if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise InputError(f"{place}: not a folder of yours alone")
+    return folder / name

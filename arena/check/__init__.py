@@ -17,6 +17,4 @@ LEAST_GAMES: Final = 4
 DECISIONS: Final = 2  # repeated with other hidden cards, for each game in a lane
 RATING: Final = 2  # games against the ladder, for each game in a lane
 LONGEST: Final = 3600.0  # seconds of the bot's work, after which its check is cut short
-SLOWER: Final = (
-    60  # the limit by the clock is this many times as long: eight checks share a machine
-)
+SLOWER: Final = 60  # times as long is the limit by the clock: eight checks share a machine

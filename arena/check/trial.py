@@ -8,7 +8,6 @@ whole game. So the State with both hands is in the stack frames that call the bo
 from __future__ import annotations
 
 from contextlib import suppress
-from copy import deepcopy
 from random import Random
 
 from arena.entries.loader import checked_strategy, load_bot
@@ -78,7 +77,7 @@ class Trial(Host):
             for side in (seat, 1 - seat)
         )
         clock.start()
-        bot = checked_strategy(self.bot(mine, **deepcopy(self.params)))
+        bot = checked_strategy(self.bot(mine, **self.params()))
         clock.stop()
         state = State(parse_cards(message["deal"]), rules)
         players: list[Strategy] = [Timed(bot, clock), self._opponent(message, other)]

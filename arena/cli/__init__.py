@@ -144,7 +144,7 @@ def main() -> None:
     try:
         status = cli.main(prog_name="arena", standalone_mode=False)
     except click.Abort as error:
-        from arena.lanes.signals import interrupted_by
+        from arena.processes import interrupted_by
 
         with suppress(OSError):  # a pipe may be closed
             click.echo(f"interrupted: {error}" if str(error) else "interrupted", err=True)
@@ -211,7 +211,7 @@ class _Terminal(io.FileIO):
         except OSError as error:
             if error.errno not in (errno.EIO, errno.ENXIO):
                 raise
-        from arena.lanes.signals import hang_up
+        from arena.processes import hang_up
 
         hang_up()
         return memoryview(data).nbytes

@@ -166,8 +166,7 @@ def stoppable(out: Path | None) -> Iterator[None]:
 
     Processes that bots have left are this program's children from now on.
     """
-    from arena.lanes.signals import interrupt_on_termination
-    from arena.processes import adopt_orphans
+    from arena.processes import adopt_orphans, interrupt_on_termination
     from arena.runs.run import Interrupted
 
     adopt_orphans()

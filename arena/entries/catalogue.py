@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,16 +72,13 @@ def catalogue() -> list[Known]:
 
     Their code is not run. A name in `bots/` takes precedence over an entry point.
     """
-    ours = [Known(name, description) for name, description in installed()]
-    return ours + sorted(_offered({bot.name for bot in ours}))
-
-
-def _offered(taken: Collection[str]) -> Iterator[Known]:
-    """Yield the bots of the entry points whose names are not in `taken`."""
-    for point in entry_points():
-        if point.name not in taken:
-            package = point.dist.name if point.dist else "?"
-            yield Known(point.name, _describe(point.module), package)
+    ours = dict(installed())
+    offered = (
+        Known(point.name, _describe(point.module), point.dist.name if point.dist else "?")
+        for point in entry_points()
+        if point.name not in ours
+    )
+    return [*map(Known, ours, ours.values()), *sorted(offered)]
 
 
 def _describe(module: str) -> str:

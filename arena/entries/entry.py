@@ -121,9 +121,9 @@ class Entry:
         if self.source is None:
             return None, ""
         top = os.path.join(folder, self._top)
-        return (
-            (os.path.join(top, name_of_first(self.source)), top) if self.is_archive else (top, "")
-        )
+        if not self.is_archive:
+            return top, ""
+        return os.path.join(top, name_of_first(self.source)), top
 
     def at(self, folder: Path | str) -> Entry:
         """Return the bot with its command's paths adapted to this folder of its files."""
@@ -169,7 +169,5 @@ def check_labels(entries: Iterable[Entry]) -> None:
     for number, entry in enumerate(entries, 1):
         first = numbers.setdefault(entry.label, number)
         if first != number:
-            raise InputError(
-                f"bots {first} and {number} have the same label {entry.label!r}; "
-                f"name one of them, as in other={entry.target}"
-            )
+            what = f"bots {first} and {number} have the same label {entry.label!r}"
+            raise InputError(f"{what}; name one of them, as in other={entry.target}")

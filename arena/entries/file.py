@@ -120,13 +120,11 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
     """
     left = MOST_PROGRAM
     with naming(path, OSError), open_file(path) as file:
-        large = os.fstat(file.fileno()).st_size > MOST_PROGRAM
-        while not large and (piece := file.read(_PIECE)):
+        while piece := file.read(_PIECE):
             left -= len(piece)
-            large = left < 0  # the file grew
+            if left < 0:
+                raise InputError(f"larger than {MOST_PROGRAM:,} bytes")
             digest.update(piece)
-        if large:
-            raise InputError(f"larger than {MOST_PROGRAM:,} bytes")
 
 
 @contextmanager

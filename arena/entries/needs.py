@@ -92,7 +92,8 @@ def why_hidden(path: Path) -> str:
                 return f"it is {what}"
             if folder.is_relative_to(real):
                 return f"it holds {what}"
-    return "it holds runs" if _holds_runs(real) else ""
+    has_runs = any(any(real.glob(f"{below}{_STORE}")) for below in ("", "*/", "*/*/"))
+    return "it holds runs" if has_runs else ""
 
 
 def _homes() -> list[Path]:
@@ -105,11 +106,6 @@ def _homes() -> list[Path]:
     return [Path(text).resolve() for text in texts if Path(text).is_absolute() and text != "/"]
 
 
-def _holds_runs(folder: Path) -> bool:
-    """Return whether a folder or one of its subfolders contains a run."""
-    return any(any(folder.glob(f"{below}{_STORE}")) for below in ("", "*/", "*/*/"))
-
-
 def explain_missing(target: str, message: str) -> str:
     """Return advice about a file or a package that a bot did not find, empty without advice.
 
@@ -117,10 +113,8 @@ def explain_missing(target: str, message: str) -> str:
     """
     match = _MISSING.search(message)
     if match and match[2] and find_package(match[1]):
-        return (
-            "; it is installed, but a jail shows only packages that a bot's files name: "
-            f"name it there, or in a config as `needs: [{match[1]}]`"
-        )
+        how = f"name it there, or in a config as `needs: [{match[1]}]`"
+        return f"; it is installed, but a jail shows only packages that a bot's files name: {how}"
     if target.startswith(COMMAND):
         return _explain_command(target)
     if not is_file(target):

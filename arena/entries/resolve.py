@@ -106,9 +106,8 @@ def resolve(
     if is_address(entry.target):
         lanes = ["remote"]
     if entry.lane not in lanes:
-        raise InputError(
-            f"bot {text!r}: lane {entry.lane!r} is not one of its lanes: {', '.join(lanes)}"
-        )
+        why = f"lane {entry.lane!r} is not one of its lanes: {', '.join(lanes)}"
+        raise InputError(f"bot {text!r}: {why}")
     return entry
 
 
@@ -268,9 +267,8 @@ def summarize(path: Path) -> str:
 def _locate(target: str) -> Location:
     """Return the location of a `package.module`, or of an entry point's module."""
     if target.startswith(OBJECT):
-        raise InputError(
-            "a class or function of a Python program, which only a program can pass to the arena"
-        )
+        what = "a class or function of a Python program"
+        raise InputError(f"{what}, which only a program can pass to the arena")
     named = {point.name: point.value.partition(":")[0] for point in entry_points()}
     module = named.get(target, target)
     if "." not in target and module == target:

@@ -1,6 +1,7 @@
 """Parse and write bot specs, `label=target(name=value, ...)`, and name the lanes.
 
-The target is a name, a file, a module, a command, or the address of a server.
+The target is a name, a file, a module, a command, or the address of a server. Parameters are Python
+text; a stranger's source is never parsed: parsing 1 MB can take a gigabyte, or minutes.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import json
 import os
 import re
 import shlex
+import threading
+import warnings
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from arena.entries.syntax import parse_expression
 from arena.errors import InputError
 from engine.errors import show
 
@@ -29,6 +31,29 @@ _MOST_LABEL = 60
 _MOST_SHOWN = 80
 _MOST_BRACKETS = 20  # opening brackets in a target that are tried as the start of the parameters
 _MOST_SPEC = 4000  # longer parameters belong into a config
+
+_lock = threading.RLock()
+
+
+def parse_source(source: str | bytes) -> ast.Module:
+    """Return the syntax tree of a source of our own; raises what `ast.parse` raises.
+
+    A lock admits one thread at a time: in Python 3.11 parsing in two threads can raise SystemError
+    (github.com/python/cpython/pull/113035). Warnings are suppressed, and their filters are shared
+    by all threads, too.
+    """
+    with _lock, warnings.catch_warnings(action="ignore"):
+        return ast.parse(source)
+
+
+def _renew_lock() -> None:
+    """Replace the lock in a forked process: a thread of the parent may hold the old one."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Spec(NamedTuple):
@@ -82,7 +107,8 @@ def write(target: str, params: dict[str, Any]) -> str:
     >>> write("greedy", {}), write("greedy", {"patience": 1.5})
     ('greedy', 'greedy(patience=1.5)')
     """
-    return f"{target}({_write_params(params)})" if params else target
+    words = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    return f"{target}({words})" if params else target
 
 
 def is_file(target: str) -> bool:
@@ -137,10 +163,8 @@ def check_label(spec: str, label: str) -> None:
 
 def refuse_label(label: str) -> str:
     """Return why a label is not valid."""
-    return (
-        f"the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
-        f"with no space at its ends"
-    )
+    form = f"1 to {_MOST_LABEL} printable characters, with no space at its ends"
+    return f"the label {label!a} must be {form}"
 
 
 def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -154,27 +178,25 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
                 raise TypeError
             json.dumps({name: value}, allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError):
-            raise InputError(
-                f"bot {spec!r}: parameter {name}={show(value)}: only numbers, texts, true, false, "
-                f"null, and lists and mappings of these, the keys being texts"
-            ) from None
+            plain = "numbers, texts, true, false, null, and lists and mappings of these"
+            why = f"parameter {name}={show(value)}: only {plain}, the keys being texts"
+            raise InputError(f"bot {spec!r}: {why}") from None
     kept: dict[str, Any] = json.loads(json.dumps(params))
     return kept
 
 
 def _parse_params(spec: str, text: str) -> dict[str, Any]:
     try:
-        call = parse_expression(f"_({text}\n)")
+        (whole,) = parse_source(f"_({text}\n)").body
+        call = whole.value if isinstance(whole, ast.Expr) else whole
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.args:
             raise ValueError  # also where a bracket of a file's name ends the call
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
         if "None" in params or len(params) < len(call.keywords):  # of **, or of a name twice
             raise ValueError
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: too deep
-        raise InputError(
-            f"bot {spec!r}: parameters are written name=value, each once, with plain values: "
-            f"({text[:_MOST_SHOWN]})"
-        ) from None
+        how = "parameters are written name=value, each once, with plain values"
+        raise InputError(f"bot {spec!r}: {how}: ({text[:_MOST_SHOWN]})") from None
     return params
 
 
@@ -200,10 +222,6 @@ def _match(text: str) -> re.Match[str]:
     if match["label"] == "":
         raise InputError(f"bot {text!r}: no label stands before the =")
     return match
-
-
-def _write_params(params: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in params.items())
 
 
 def _has_text_keys(value: Any) -> bool:

@@ -161,10 +161,8 @@ class Deaths:
             decided = {**chunk.verdicts, (asking.pair, asking.seat): verdict}
             return [chunk._replace(verdicts=decided)]
         if len(questions) >= _MOST_DEATHS:
-            raise WorkerDied(
-                f"a worker process died {len(questions)} times in pair {chunk.first} of "
-                f"{pairing.name} before a bot was asked: {ending}"
-            )
+            where = f"{len(questions)} times in pair {chunk.first} of {pairing.name}"
+            raise WorkerDied(f"a worker process died {where} before a bot was asked: {ending}")
         return [chunk]
 
 

@@ -182,10 +182,8 @@ def shown(entry: Entry, words: list[str], files: Path | None = None) -> Shown:
     paths = [*_both(_machinery(entry)), *declared]
     for path in paths:
         if not _is_shareable(path):
-            raise InputError(
-                f"bot {entry.label!r}: lane jail: only root can read {path}; "
-                f"chmod -R o+rX {path}, or start the arena as an ordinary user"
-            )
+            how = f"chmod -R o+rX {path}, or start the arena as an ordinary user"
+            raise InputError(f"bot {entry.label!r}: lane jail: only root can read {path}; {how}")
     covers = [
         folder
         for folder in _both(package_folders())

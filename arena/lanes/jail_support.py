@@ -134,9 +134,8 @@ def find_bubblewrap() -> str:
         raise InputError("lane jail: bubblewrap (bwrap) is not installed; see `arena doctor`")
     if _release() < OLDEST_JAIL:
         oldest = ".".join(map(str, OLDEST_JAIL))
-        raise InputError(
-            f"lane jail: Linux {oldest} or newer is needed, and this is {os.uname()[2]}"
-        )
+        here = f"and this is {os.uname()[2]}"
+        raise InputError(f"lane jail: Linux {oldest} or newer is needed, {here}")
     reason = _complaint(program, TRIAL)
     if reason is not None:
         raise InputError(f"lane jail: bubblewrap does not work here: {reason}; see `arena doctor`")

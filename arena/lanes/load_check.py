@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.entries.entry import Entry
+from arena.entries.loader import find_parameter_error
 from arena.entries.needs import explain_missing
-from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import Limits

@@ -215,11 +215,6 @@ class Stopwatch:
         self._wall = 0.0
         self._seen = perf_counter()
 
-    def restart(self) -> None:
-        """Begin a turn without charging the time since the last one."""
-        self.start()
-        self.before = 0.0
-
     def read(self) -> Spent:
         """Return the time of the turn so far; callers read it several times a second."""
         now = perf_counter()

@@ -24,13 +24,13 @@ from arena.lanes.messages import (
     Answer,
     Choose,
     Message,
+    Pipes,
     Turn,
     encode,
     hello,
     read_answer,
 )
 from arena.lanes.meter import Held, Room, Stopwatch
-from arena.lanes.pipes import Pipes
 from arena.lanes.temp_and_cache_folders import empty_folder
 from arena.processes import Child, find_below, sweep
 from engine import Rules

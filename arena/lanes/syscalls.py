@@ -81,18 +81,17 @@ _CALLS = {
 """The names of the calls by purpose, each with its numbers on x86_64 and aarch64."""
 
 
-def _read(calls: str) -> dict[str, tuple[int | None, int | None]]:
+def _read(calls: str) -> dict[str, tuple[int | None, ...]]:
     """Return the numbers of system calls by name, on x86_64 and on aarch64.
 
     >>> _read("read 0 63, open 2 -")
     {'read': (0, 63), 'open': (2, None)}
     """
     rows = (call.split() for call in calls.split(","))
-    return {name: (_number(here), _number(there)) for name, here, there in rows}
-
-
-def _number(text: str) -> int | None:
-    return None if text == "-" else int(text)
+    return {
+        name: tuple(None if number == "-" else int(number) for number in numbers)
+        for name, *numbers in rows
+    }
 
 
 ALLOWED: Final = {name: row for calls in _CALLS.values() for name, row in _read(calls).items()}
@@ -101,25 +100,12 @@ ALLOWED: Final = {name: row for calls in _CALLS.values() for name, row in _read(
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*
 _O_DIRECT = {"x86_64": 0o40000, "aarch64": 0o200000}
 
-DECIDED: Final = {
-    # call: its numbers on x86_64 and aarch64, None if it does not exist there
-    "openat": (257, 56),
-    "open": (2, None),
-    "socket": (41, 198),
-    "socketpair": (53, 199),
-    "clone": (56, 220),
-    "ioctl": (16, 29),
-    "mmap": (9, 222),
-    "mremap": (25, 216),
-    "madvise": (28, 233),
-    "preadv2": (327, 286),
-    "pwritev2": (328, 287),
-    "fcntl": (72, 25),
-    "prctl": (157, 167),
-    "prlimit64": (302, 261),
-    "personality": (135, 92),
-}
-"""The calls that are allowed or refused by their arguments."""
+DECIDED: Final = _read("""
+    openat 257 56, open 2 -, socket 41 198, socketpair 53 199, clone 56 220, ioctl 16 29,
+    mmap 9 222, mremap 25 216, madvise 28 233, preadv2 327 286, pwritev2 328 287, fcntl 72 25,
+    prctl 157 167, prlimit64 302 261, personality 135 92
+""")
+"""The calls that are allowed or refused by their arguments, with their numbers as above."""
 
 _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020000  # the flags CLONE_NEW* of clone

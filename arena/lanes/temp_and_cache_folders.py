@@ -21,8 +21,7 @@ from arena.entries.file import replacing
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, require_posix, writing
 from arena.lanes.jail_support import IS_ROOT
-from arena.lanes.signals import signals_held
-from arena.processes import sweep
+from arena.processes import signals_held, sweep
 
 T = TypeVar("T")
 

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from arena.entries.entry import HELD
 from arena.entries.file import MOST_SOURCE
+from arena.entries.loader import find_missing_setup
 from arena.entries.resolve import Code
-from arena.entries.signature import find_missing_setup
-from arena.entries.syntax import parse_source
+from arena.entries.spec import parse_source
 from arena.errors import InputError
 from arena.executors.log import RunLog
 from arena.executors.worker import Worker

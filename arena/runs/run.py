@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import count_of
 from arena.executors.local import Executor, LocalExecutor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
-from arena.lanes.signals import exit_on_termination, signals_held
+from arena.processes import exit_on_termination, signals_held
 from arena.runs.next_round import RunProgress
 from arena.runs.progress_bar import FirstFaults, show_progress
 from arena.runs.rerun import LEAST, choose_pairs, find_varying

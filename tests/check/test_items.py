@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from arena.check import SLOWER, inspector
-from arena.check.inspector import check_time, run_check
+from arena.check.inspector import Inspection, check_time, run_check
 from arena.check.item import NAMES, Item, Order, complete, fail, to_data
 from arena.check.sparring import VARIANTS, Climb, CutShort, Games, Watch, open_games
 from arena.entries.catalogue import ELO
@@ -25,6 +25,7 @@ from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult
 from arena.tournament.timing import Distribution
 from bench.studies import guess
+from engine import STANDARD
 from tests.rogues import write
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
@@ -39,16 +40,12 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Item]:
     return {item.name: item for item in run_check(Order(str(path), "process", games=4))}
 
 
-def test_an_honest_bot_has_no_fault_in_any_item(honest: dict[str, Item]) -> None:
-    """All are tried, in the order of the report, but for the other lane."""
+def test_an_honest_bot_has_no_fault_and_each_item_says_why(honest: dict[str, Item]) -> None:
+    """In the order of the report, but for the other lane; numbers stand in line and figures."""
     assert tuple(honest) == NAMES
     assert {name for name, item in honest.items() if item.status != "ok"} == {"lane jail"}
     assert honest["lane jail"].status == "none"
     assert not any(item.command for item in honest.values())
-
-
-def test_each_item_says_what_was_tried(honest: dict[str, Item]) -> None:
-    """Its number stands in the line and in the figures."""
     lines = {
         "binds bot": "to something that can be called",
         "parameters": "needs none",
@@ -74,9 +71,7 @@ def test_each_item_says_what_was_tried(honest: dict[str, Item]) -> None:
         (1.1, "warn", "median 0.0001 ms, 99 % 1.1 s, longest 1.1 s per decision; the limit is 2 s"),
     ],
 )
-def test_a_decision_of_more_than_half_the_limit_is_a_warning(
-    longest: float, status: str, message: str
-) -> None:
+def test_more_than_half_the_limit_is_a_warning(longest: float, status: str, message: str) -> None:
     """Of 50 decisions one is long: it is the longest, and with the 99 % the slowest."""
     times = Distribution()
     for seconds in (*[1e-7] * 49, longest):
@@ -87,8 +82,8 @@ def test_a_decision_of_more_than_half_the_limit_is_a_warning(
     assert item.figures["max"] == longest
 
 
-def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
-    """Three lines of each, without those that the message has; no message is no answer in time."""
+def test_a_failure_shows_its_end_and_items_not_reached_are_not_tried() -> None:
+    """Three lines of each, without those that the message has; the order is that of the report."""
     fault = Fault("exception", "ValueError: no", "1\n2\n3\n4\nValueError: no", "a\nb\nc\nd\n")
     item = fail("lane process", fault, "at ply 3 against greedy", "arena game x greedy")
     assert to_data(item) == {
@@ -100,10 +95,6 @@ def test_a_failure_shows_the_end_of_its_traceback_and_output() -> None:
         "command": "arena game x greedy",
     }
     assert fail("time", Fault("timeout", "")).message == "timeout: no answer in time"
-
-
-def test_items_that_were_not_reached_are_not_tried() -> None:
-    """Also those between two that were; the order is that of the report."""
     found = [Item("imports", "ok", ""), Item("parameters", "fail", "no")]
     items = list(complete(found))
     assert tuple(item.name for item in items) == NAMES
@@ -141,7 +132,7 @@ def test_the_time_of_a_check_is_what_the_bot_works(
 
 
 @pytest.mark.parametrize("where", ["a folder", "a start", "the games"])
-def test_what_the_machine_refuses_is_no_verdict(
+def test_a_refusal_is_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """Folders and processes of the check, those of the bot, and those of its games."""
@@ -177,6 +168,25 @@ def test_who_waits_for_a_check_can_end_it(tmp_path: Path, lane: Lane) -> None:
         list(run_check(order, stop))
 
 
+def check_failures(inspection: Inspection) -> None:
+    """Find the items of moves that differ, and of a fault, with the commands that show them."""
+    fixture, actions = next(iter(inspection.games.actions.items()))
+    item = inspection._compare("same seed", {fixture: f"{actions[:-1]}?"}, "why?")
+    assert (item.status, item.kind) == ("fail", "differs")
+    assert item.message == f"other moves from ply {len(actions) - 1} on: why?"
+    commands = [item.command]
+    inspection.trials = Mock(actions=inspection.games.actions)
+    inspection.trials.find_questions.return_value = [(fixture, 3)]
+    inspection.trials.find_peeking.return_value = f"{actions[:3]}?"
+    item = inspection._ask_again("hidden cards")
+    assert (item.status, item.kind) == ("fail", "hidden")
+    assert item.message == "other moves from ply 3 on: only cards that it cannot see differed"
+    (item,) = inspection.games.blame(Fault("crash", "x"), fixture, None, STANDARD, "at ply 5 ").args
+    assert item.message == "crash at ply 5 against uniform: x"
+    commands.append(item.command)
+    assert all(command.startswith("arena game ") for command in commands)
+
+
 def test_a_pair_is_played_once_and_the_opponents_faults_are_its_own(tmp_path: Path) -> None:
     """What was played in the lane counts for the rating; a late bot of ours is not the bot's."""
     path = write(tmp_path, "first", FIRST)
@@ -195,6 +205,7 @@ def test_a_pair_is_played_once_and_the_opponents_faults_are_its_own(tmp_path: Pa
         assert games.scores[fixture] == 1.0
         assert fixture not in games.actions
         games._crew = crew
+        check_failures(Inspection(entry, order, Mock(), games))
     assert watch.used > 0
 
 
@@ -241,15 +252,11 @@ def test_pairs_are_spread_evenly_over_the_nearest_anchors(elo: int) -> None:
     assert sum(near) >= 30
 
 
-def test_anchors_that_win_nearly_all_are_out_of_reach() -> None:
-    """Of a bot 150 below the weakest one only this one is met, after the first ones."""
+def test_a_guess_says_what_it_is_and_anchors_that_win_nearly_all_are_out_of_reach() -> None:
+    """A number, its interval, its place on the ladder, and from how many games; also from few."""
     played = climb(ELO["uniform"] - 150)
     assert played.in_reach() == [0]
     assert len(played.scores[0]) >= 30
-
-
-def test_a_guess_says_what_it_is() -> None:
-    """A number, its interval, its place on the ladder, and from how many games; also from few."""
     for pairs in range(8):
         few_pairs = Climb(ELO, lambda _: 1.0)
         few_pairs.play(pairs)
@@ -274,8 +281,6 @@ SPREADS += [(elo, by, 1000, 0.93) for elo in guess.ELOS for by in (0.0, 20.0, 38
 
 
 @pytest.mark.parametrize(("elo", "spread", "checks", "least"), few(SPREADS, 0, 1, unpack=True))
-def test_intervals_hold_the_rating_of_endless_pairs(
-    elo: int, spread: float, checks: int, least: float
-) -> None:
+def test_intervals_hold_the_rating(elo: int, spread: float, checks: int, least: float) -> None:
     """Of simulated checks 95 % are expected; fewer than the least have less than 1 %."""
     assert guess.guess_often(elo, spread, checks, workers=2).held >= least

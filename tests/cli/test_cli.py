@@ -23,7 +23,7 @@ from arena.cli.play import _print_comparison
 from arena.cli.starting import count_games, describe_interruption
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
-from arena.lanes.signals import exit_on_termination, interrupt_on_termination, interrupted_by
+from arena.processes import exit_on_termination, interrupt_on_termination, interrupted_by
 from arena.replays.finished_game import Game
 from arena.runs.run import Interrupted
 from arena.tournament.config_keys import Venue
@@ -379,7 +379,7 @@ def test_a_terminal_that_is_gone_takes_what_is_written_and_hangs_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ended: list[bool] = []
-    monkeypatch.setattr("arena.lanes.signals.hang_up", lambda: ended.append(True))
+    monkeypatch.setattr("arena.processes.hang_up", lambda: ended.append(True))
     ours, other = os.openpty()
     terminal = _Terminal(other, "w", closefd=False)
     assert (terminal.write(b"here"), ended) == (4, [])

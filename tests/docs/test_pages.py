@@ -25,7 +25,7 @@ from arena.addons.rl.env import DistrictNoirEnv
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.cli import cli
 from arena.entries.loader import MOST_DATA, MOST_FILES
-from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
+from arena.entries.zipped import MEGABYTES, SECONDS, SECONDS_OF_MB
 from arena.lanes.jail import most_processes
 from arena.lanes.jail_limits import DISK, INODES, MOST_OPEN, SOCKETS
 from arena.lanes.jail_root import MOST

@@ -1,8 +1,9 @@
-"""A spec names a bot by name, file or module, with a label and parameters, or is refused."""
+"""A spec names a bot, or is refused; a new bot is written, and plays."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import re
@@ -14,8 +15,9 @@ import pytest
 
 from arena.entries.catalogue import ELO, STRENGTHS
 from arena.entries.entry import check_labels
+from arena.entries.loader import find_parameter_error
+from arena.entries.new_bot import write_draft
 from arena.entries.resolve import resolve
-from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
@@ -26,6 +28,7 @@ from engine import STANDARD
 from engine.play import setup
 from tests import ROOT
 from tests.conftest import Arena
+from tests.kit import refused, run_python
 from tests.tiers import few
 
 BOT = """
@@ -50,7 +53,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_bot_has_a_label_and_a_lane_unless_they_are_given(mine: Path) -> None:
-    """Bots in bots/ play in the worker; a label stands in front of the spec, or separately."""
+    """A label stands in front of the spec, or separately; of two with one it is said which."""
     greedy, own = resolve("greedy"), resolve(str(mine))
     assert (greedy.label, greedy.lane) == ("greedy", "inproc")
     assert greedy.sha256 == hashlib.sha256((ROOT / "bots" / "greedy.py").read_bytes()).hexdigest()
@@ -59,18 +62,17 @@ def test_a_bot_has_a_label_and_a_lane_unless_they_are_given(mine: Path) -> None:
     assert resolve(str(mine), lane="inproc").lane == "inproc"
     assert resolve(f"new={mine}(depth=1)").label == resolve(str(mine), label="new").label == "new"
     assert resolve(f"{LONGEST}=greedy").label == resolve("greedy", LONGEST).label == LONGEST
+    entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
+    with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
+        check_labels(entries)
 
 
-def test_a_file_travels_with_its_source(mine: Path) -> None:
-    """Every worker plays the source that was hashed, even if the file changes."""
+def test_a_file_travels_with_its_source_and_a_dotted_module_is_a_bot(mine: Path) -> None:
+    """Every worker plays the source that was hashed; a module is found from this folder, too."""
     entry = pickle.loads(pickle.dumps(resolve(str(mine))))
     mine.write_text("raise SystemExit")
     assert entry.create(setup(0, 0)).depth == 3
     assert entry.sha256 == hashlib.sha256(BOT.encode()).hexdigest()
-
-
-def test_a_dotted_module_in_this_folder_is_a_bot(mine: Path) -> None:
-    """`package.module` is imported as Python would, from the current folder too."""
     package = mine.parent / "my_package_of_bots"
     package.mkdir()
     mine.rename(package / "mine.py")
@@ -218,15 +220,10 @@ def test_what_names_no_bot_is_refused(spec: str, more: dict[str, Any], reason: s
         resolve(spec, **more)
 
 
-def test_two_bots_with_one_label_are_refused() -> None:
-    """The message says which two, and how to give one another label."""
-    entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
-    with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
-        check_labels(entries)
-
-
-def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
-    """2 to the 20th bytes are, one more is not; a pipe is not waited for."""
+def test_what_is_too_large_is_not_read_and_a_package_is_found_without_running_it(
+    mine: Path,
+) -> None:
+    """A pipe is not waited for; foreign code runs in its own process, which reports its error."""
     mine.write_text("#".ljust(1 << 20))
     assert resolve(str(mine)).label == "mine"
     mine.write_text("#".ljust((1 << 20) + 1))
@@ -236,6 +233,14 @@ def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
     with pytest.raises(InputError, match=r"pipe\.py': not a regular file"):
         resolve("./pipe.py")
     resolve("cmd:true ./pipe.py")  # a word, and no file to be hashed
+    package = mine.parent / "broken_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("1 / 0")
+    (package / "bot.py").touch()
+    entry = resolve("broken_package.bot")
+    assert (entry.label, entry.lane) == ("bot", "process")
+    (message,) = find_problems([entry], STANDARD, Limits())
+    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in message
 
 
 @pytest.mark.parametrize(
@@ -250,27 +255,13 @@ def test_what_is_too_large_for_a_bot_is_not_read(mine: Path) -> None:
         unpack=True,
     ),
 )
-def test_a_file_of_more_than_a_gigabyte_is_not_read(
-    mine: Path, spec: str, file: str, reason: str
-) -> None:
-    """Its size is enough: the disk holds none of it."""
+def test_a_file_of_a_gigabyte_is_not_read(mine: Path, spec: str, file: str, reason: str) -> None:
+    """No more than the limit is read; the disk holds none of it."""
     (mine.parent / "first").mkdir()
     Path(file).touch()
     os.truncate(file, (1 << 30) + 1)
     with pytest.raises(InputError, match=reason):
         resolve(spec)
-
-
-def test_a_package_is_found_without_running_it(mine: Path) -> None:
-    """Foreign code runs in its own process, which reports its error."""
-    package = mine.parent / "broken_package"
-    package.mkdir()
-    (package / "__init__.py").write_text("1 / 0")
-    (package / "bot.py").touch()
-    entry = resolve("broken_package.bot")
-    assert (entry.label, entry.lane) == ("bot", "process")
-    (message,) = find_problems([entry], STANDARD, Limits())
-    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in message
 
 
 POINTS = "martian = mars.strategies:bot\ngreedy = mars.strategies\nlost = venus\nsmart = wise:bot\n"
@@ -307,8 +298,8 @@ def test_bots_of_packages_are_listed_without_being_imported(arena: Arena) -> Non
     assert list(find_problems([entry], STANDARD, Limits())) == []
 
 
-def test_the_ratings_are_those_of_the_ladder() -> None:
-    """As docs/ladder.md has them; eight strengths with words of their own rise with the number."""
+def test_the_ratings_and_strengths_are_those_of_the_pages() -> None:
+    """Strengths with words of their own rise with the number; docs/table.md has a row for each."""
     rows = (line.split("|") for line in (ROOT / "docs" / "ladder.md").read_text().splitlines())
     ladder = {row[1].strip(" `"): row[2].strip() for row in rows if len(row) > 9}
     assert {name: str(elo) for name, elo in ELO.items()}.items() <= ladder.items()
@@ -318,10 +309,99 @@ def test_the_ratings_are_those_of_the_ladder() -> None:
     elos = [strength.elo for strength in STRENGTHS]
     assert elos == sorted(elos)
     assert (STRENGTHS[0].bot, STRENGTHS[-1].bot) == ("uniform", "grandmaster")
-
-
-def test_the_table_of_the_page_is_the_catalogue() -> None:
-    """docs/table.md has a row for each strength, and no other."""
     page = (ROOT / "docs" / "table.md").read_text()
     rows = [f"| {one.number} {one.words} | `{one.bot}` | {one.elo} |" for one in STRENGTHS]
     assert [line for line in page.splitlines() if line.startswith("| ")][1:] == rows
+
+
+@pytest.fixture
+def written(arena: Arena, tmp_path: Path) -> Path:
+    """Return the folder in which `arena new clever_one` has written its files."""
+    done = arena("new", "clever_one")
+    assert (done.returncode, done.stderr) == (0, "")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_it_is_accepted_and_beats_random(arena: Arena, tmp_path: Path, written: Path) -> None:
+    """The commands it prints run as they are; a parameter of the wrong type is refused."""
+    (tmp_path / "mine").mkdir()
+    shown = arena("new", "clever_one", "--dir", "mine").stdout
+    assert shown.splitlines()[0] == "wrote mine/clever_one.py and mine/test_clever_one.py; now:"
+    assert "  arena check mine/clever_one.py " in shown
+    assert "  arena play mine/clever_one.py greedy " in shown
+    assert "  python mine/test_clever_one.py " in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert arena("play", "mine/clever_one.py", "greedy", "--pairs", "2").returncode == 0
+    done = arena("check", "./clever_one.py", "--games", "40", "--json")
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == ""
+    rating = json.loads(done.stdout)["items"][-1]["figures"]
+    assert rating["low"] > ELO["uniform"] + 50
+    assert (written / "clever_one.py").exists()
+    assert (written / "clever_one.py").exists()
+    words = ("uniform", "--pairs", "2")
+    assert arena("play", "./clever_one.py(enough=2.5)", *words).returncode == 0
+    wrong = arena("play", "./clever_one.py(enough='much')", *words)
+    assert "parameter enough='much': Expected `float`, got `str`" in refused(wrong)
+
+
+def test_the_bot_has_its_name_everywhere(written: Path, tmp_path: Path) -> None:
+    """The template's name is left nowhere, and no folder is made."""
+    assert {path.name for path in written.iterdir()} == {"clever_one.py", "test_clever_one.py"}
+    text = "".join(path.read_text() for path in written.iterdir())
+    assert "class CleverOne:" in text
+    assert "from clever_one import bot" in text
+    assert "my_bot" not in text.lower()
+    with pytest.raises(InputError, match="none: no such folder; make it first"):
+        write_draft("mine", tmp_path / "none")
+
+
+@pytest.mark.slow
+def test_its_own_test_passes(written: Path) -> None:
+    """With plain pytest; without it, by the command that is printed, which says if it fails."""
+    name = "test_clever_one.py"
+    done = run_python("-m", "pytest", "-q", "-p", "no:cacheprovider", name, folder=written)
+    assert (done.returncode, "4 passed" in done.stdout) == (0, True), done.stdout
+    (written / "pytest.py").write_text("raise ImportError('not installed')\n")
+    done = run_python(name, folder=written)
+    assert (done.returncode, done.stdout) == (0, "4 tests passed\n"), done.stderr
+    text = (written / name).read_text()
+    (written / name).write_text(text.replace("wins >= 67", "wins >= 670"))
+    done = run_python(name, folder=written)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "AssertionError" in done.stderr
+
+
+@pytest.mark.parametrize("config", [["--isolated"], ["--config", str(ROOT / "pyproject.toml")]])
+def test_it_passes_ruff(written: Path, config: list[str]) -> None:
+    """With ruff's default settings, and with this repository's."""
+    done = run_python("-m", "ruff", "check", "--no-cache", *config, ".", folder=written)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        *((name, "not a plain name") for name in ("class", "my-bot", "mine.py", "mein_böser", "")),
+        ("../mine", "--dir names another folder"),
+        ("x" * 41, "longer than 40"),
+        ("greedy", "a bot in bots/"),
+        ("random", "a Python module"),
+        ("engine", "a Python module"),
+    ],
+)
+def test_an_invalid_name_is_refused(arena: Arena, tmp_path: Path, name: str, reason: str) -> None:
+    """With one line and status 2, and nothing is written."""
+    assert reason in refused(arena("new", name))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten_or_written_in_part(arena: Arena, tmp_path: Path) -> None:
+    """If one of the two files exists, it is kept and the other is not written."""
+    for existing in ("mine.py", "test_mine.py"):
+        (tmp_path / existing).write_text("precious")
+        assert refused(arena("new", "mine")) == f"{existing}: exists already, and is not changed"
+        assert [path.name for path in tmp_path.iterdir()] == [existing]
+        assert (tmp_path / existing).read_text() == "precious"
+        (tmp_path / existing).unlink()

@@ -41,8 +41,8 @@ def write_program(folder: Path, text: str = RUN) -> Path:
     return folder
 
 
-def test_a_folder_with_a_bot_toml_is_a_program(tmp_path: Path) -> None:
-    """It travels with all its files, and is hashed with them and the words of its command."""
+def test_a_folder_with_a_bot_toml_and_one_file_are_programs(tmp_path: Path) -> None:
+    """Hashed with all files and words; labels of spec and config come first; no name counts."""
     folder = write_program(tmp_path / "first")
     entry: Entry = pickle.loads(pickle.dumps(resolve(f"{folder}/")))
     assert (entry.label, entry.lane, entry.module) == ("first", "process", "")
@@ -53,39 +53,42 @@ def test_a_folder_with_a_bot_toml_is_a_program(tmp_path: Path) -> None:
     (folder / "weights").write_text("1")
     assert resolve(str(folder)).sha256 != entry.sha256
     assert resolve(f"{folder}/(depth=3)").params == {"depth": 3}
-
-
-def test_a_label_stands_behind_those_of_spec_and_config(tmp_path: Path) -> None:
-    """It names the bot where nothing else does; parameters follow it."""
-    folder = write_program(tmp_path / "first", f'{RUN}label = "Anna 1"')
+    folder = write_program(tmp_path / "labelled", f'{RUN}label = "Anna 1"')
     assert resolve(str(folder)).label == "Anna 1"
     assert resolve(f"{folder}(depth=3)").label == "Anna 1(depth=3)"
     assert resolve(f"mine={folder}").label == "mine"
     assert resolve(str(folder), label="hers").label == "hers"
-
-
-@pytest.mark.slow
-def test_needs_are_those_of_the_folder_and_of_the_config(tmp_path: Path) -> None:
-    """One owner checks both; what belongs to everybody is all that a stranger can name."""
-    folder = write_program(tmp_path / "first", f'{RUN}needs = ["numpy", "/usr/share"]')
-    assert resolve(str(folder)).needs == ("numpy", "/usr/share")
-    assert resolve(str(folder), needs=["msgspec"]).needs == ("msgspec", "numpy", "/usr/share")
-
-
-def test_one_file_is_run_by_the_program_of_its_ending(tmp_path: Path) -> None:
-    """Under any name it is the same bot; a file that runs by itself needs no ending."""
     one, other, own = (tmp_path / name for name in ("one.sh", "other.sh", "own"))
     for path in (one, other, own):
         shutil.copy(PLAYS, path)
     own.chmod(0o755)
-    entry = resolve(str(one))
-    assert (entry.label, entry.command) == ("one", (shutil.which("sh"), f"{COPY}bot.sh"))
-    assert resolve(str(other)).sha256 == entry.sha256
+    one_entry = resolve(str(one))
+    assert (one_entry.label, one_entry.command) == ("one", (shutil.which("sh"), f"{COPY}bot.sh"))
+    assert resolve(str(other)).sha256 == one_entry.sha256
     assert resolve(str(own)).command == (f"{COPY}bot",)
 
 
-def test_a_zip_of_a_program_is_the_same_bot(tmp_path: Path) -> None:
-    """Also where its folder has gone; a zip with a bot.toml that is wrong names that."""
+@pytest.mark.slow
+def test_needs_are_those_of_folder_and_config_and_a_built_file_is_checked(tmp_path: Path) -> None:
+    """A stranger names only what belongs to everybody, and no file outside of its folder starts."""
+    folder = write_program(tmp_path / "first", f'{RUN}needs = ["numpy", "/usr/share"]')
+    assert resolve(str(folder)).needs == ("numpy", "/usr/share")
+    assert resolve(str(folder), needs=["msgspec"]).needs == ("msgspec", "numpy", "/usr/share")
+    path = tmp_path / "mine.bot"
+    for content, reason in [
+        (b"no archive", "damaged"),
+        (make_archive({"first.sh": b""}, "first.sh"), "a .bot file has a bot.toml"),
+        (make_archive({MANIFEST: b"#" * 9000}, MANIFEST), "bot.toml: larger than 8,192 bytes"),
+        (make_archive({MANIFEST: b"run = [1]"}, MANIFEST), r"bot\.toml: run\[0\]: expected"),
+        (make_archive({MANIFEST: RUN.encode(), "../x": b""}, MANIFEST), "leads elsewhere"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=reason):
+            resolve(str(path))
+
+
+def test_a_zip_of_a_program_is_the_same_bot_and_a_bot_toml_is_a_file(tmp_path: Path) -> None:
+    """Nothing outside the folder is read, and no pipe is waited for."""
     folder = write_program(tmp_path / "first")
     path = shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path, "first")
     assert resolve(path).sha256 == resolve(str(folder)).sha256
@@ -93,6 +96,15 @@ def test_a_zip_of_a_program_is_the_same_bot(tmp_path: Path) -> None:
     path = shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path, "first")
     with pytest.raises(InputError, match=r"bot\.toml: larger than 8,192 bytes"):
         resolve(path)
+    folder = write_program(tmp_path / "second")
+    (folder / MANIFEST).rename(tmp_path / MANIFEST)
+    (folder / MANIFEST).symlink_to(tmp_path / MANIFEST)
+    with pytest.raises(InputError, match=r"bot\.toml: a link; copy what it leads to"):
+        resolve(str(folder))
+    (folder / MANIFEST).unlink()
+    os.mkfifo(folder / MANIFEST)
+    with pytest.raises(InputError, match=r"bot\.toml: not a regular file"):
+        resolve(str(folder))
 
 
 @pytest.mark.slow
@@ -143,19 +155,6 @@ def test_what_is_wrong_in_a_bot_toml_is_one_line(tmp_path: Path, text: str, reas
     assert str(caught.value).isprintable()
 
 
-def test_a_bot_toml_that_is_no_file_is_refused(tmp_path: Path) -> None:
-    """Nothing outside the folder is read, and no pipe is waited for."""
-    folder = write_program(tmp_path / "first")
-    (folder / MANIFEST).rename(tmp_path / MANIFEST)
-    (folder / MANIFEST).symlink_to(tmp_path / MANIFEST)
-    with pytest.raises(InputError, match=r"bot\.toml: a link; copy what it leads to"):
-        resolve(str(folder))
-    (folder / MANIFEST).unlink()
-    os.mkfifo(folder / MANIFEST)
-    with pytest.raises(InputError, match=r"bot\.toml: not a regular file"):
-        resolve(str(folder))
-
-
 def install(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put a program first on the PATH."""
     folder.mkdir()
@@ -164,48 +163,24 @@ def install(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-def test_a_program_outside_of_folders_of_programs_is_not_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A name on the PATH could otherwise show a jail the folder in which it lies."""
+def test_python3_is_the_arenas_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot finds the packages it needs; a name on the PATH could show a jail its folder."""
+    install(tmp_path / "shims", "python3", monkeypatch)
+    first, *_ = resolve(str(write_program(tmp_path / "first", 'run = ["python3"]'))).command
+    assert Path(first).parent == Path(sys.executable).parent
     install(tmp_path / "private", "tool", monkeypatch)
-    folder = write_program(tmp_path / "first", 'run = ["tool"]')
+    folder = write_program(tmp_path / "second", 'run = ["tool"]')
     with pytest.raises(InputError, match="is not in a folder of installed programs"):
         resolve(str(folder))
 
 
-def test_python3_is_the_one_of_the_arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So a bot finds the packages that it needs, and no shim of pyenv is in the way."""
-    install(tmp_path / "shims", "python3", monkeypatch)
-    first, *_ = resolve(str(write_program(tmp_path / "first", 'run = ["python3"]'))).command
-    assert Path(first).parent == Path(sys.executable).parent
-
-
-def test_a_package_is_not_a_file_of_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_is_no_file_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger's `needs` cannot name what lies where the league is played."""
     monkeypatch.chdir(tmp_path)
     folder = write_program(tmp_path / "first", f'{RUN}needs = ["numpy"]')
     (tmp_path / "numpy").mkdir()
     with pytest.raises(InputError, match="needs: 'numpy': neither an installed package"):
         resolve(str(folder))
-
-
-@pytest.mark.slow
-def test_a_built_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
-    """It holds what a league writes, and no file outside of its folder starts."""
-    path = tmp_path / "mine.bot"
-    for content, reason in [
-        (b"no archive", "damaged"),
-        (make_archive({"first.sh": b""}, "first.sh"), "a .bot file has a bot.toml"),
-        (make_archive({MANIFEST: b"#" * 9000}, MANIFEST), "bot.toml: larger than 8,192 bytes"),
-        (make_archive({MANIFEST: b"run = [1]"}, MANIFEST), r"bot\.toml: run\[0\]: expected"),
-        (make_archive({MANIFEST: RUN.encode(), "../x": b""}, MANIFEST), "leads elsewhere"),
-    ]:
-        path.write_bytes(content)
-        with pytest.raises(InputError, match=reason):
-            resolve(str(path))
 
 
 @needs_jail
@@ -256,8 +231,10 @@ def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> Non
     assert edited.sha256 != entry.sha256
 
 
-def test_a_command_is_split_as_by_a_shell(bot: Path) -> None:
-    """It is kept as it was written, and named by its last file; its files are those of here."""
+def test_a_command_is_split_as_by_a_shell_and_no_bot_is_asked(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is kept as written, and named by its last file; a bot runs nowhere but in its lane."""
     (bot / "my bot.sh").touch()
     spec = "cmd:sh 'bot/my bot.sh' none --fast"
     entry = resolve(f"{spec} (depth=3)")
@@ -267,6 +244,14 @@ def test_a_command_is_split_as_by_a_shell(bot: Path) -> None:
     assert entry.at(entry.home).command == words
     word = "x" * 3000  # too long for a file: an argument, as where there is no such file
     assert resolve(f"cmd:true {word}", label="long").command[1:] == (word,)
+    (bot / "bin").mkdir()
+    (bot / "bin" / "mybot").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "bin" / "mybot").chmod(0o755)
+    (bot / "node").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "node").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bot}/bin:/usr/bin:/bin")
+    assert [resolve(f"cmd:{one}").program for one in ("mybot", "./bot/node")] == ["", ""]
+    assert not (bot / "was-run").exists()
 
 
 def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
@@ -298,7 +283,7 @@ NO_BOTS: dict[str, Callable[[pytest.MonkeyPatch, Path], object]] = {
 
 
 @pytest.mark.parametrize("reason", NO_BOTS)
-def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
+def test_of_others_folders_a_part_is_copied(
     bot: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     """What the command names or needs; a note says so."""
@@ -313,9 +298,7 @@ def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
     assert said(entry, bot.parent) == "one"
 
 
-def test_a_note_is_told_as_a_run_begins(
-    arena: Arena, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_note_is_told(arena: Arena, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """One line, which the terminal shows unless a program does otherwise with its log."""
     (tmp_path / "bot.sh").write_text("exit 3")
     arena("play", "cmd:sh bot.sh", "uniform", "--pairs", "1", "--strict")
@@ -325,8 +308,8 @@ def test_a_note_is_told_as_a_run_begins(
     ]
 
 
-def test_a_file_of_another_folder_stays_where_it_is(bot: Path) -> None:
-    """It is hashed there."""
+def test_what_runs_a_program_and_a_file_of_another_folder_stay_where_they_are(bot: Path) -> None:
+    """The file is hashed there; the version is kept; a word is a path only if it is there."""
     (bot.parent / "book").mkdir()
     book = bot.parent / "book" / "a.bin"
     book.write_text("page")
@@ -335,10 +318,6 @@ def test_a_file_of_another_folder_stays_where_it_is(bot: Path) -> None:
     assert said(entry, bot.parent) == "onepage"
     book.write_text("other")
     assert resolve("cmd:sh bot/run.sh book/a.bin").sha256 != entry.sha256
-
-
-def test_what_runs_a_program_is_no_part_of_it(bot: Path) -> None:
-    """It stays where it is, and its version is kept; a word is a path only if it is there."""
     (bot / "bot.py").touch()
     entry = resolve(f"cmd:{shlex.quote(sys.executable)} bot/bot.py bot none")
     python, *words = entry.at("/copy").command
@@ -349,20 +328,6 @@ def test_what_runs_a_program_is_no_part_of_it(bot: Path) -> None:
     assert ": Python 3." in resolve("cmd:./bot/run.sh").program
     assert resolve("cmd:sh bot/run.sh").program == ""
     assert resolve("cmd:true").source is None
-
-
-def test_a_program_that_is_no_interpreter_is_not_asked(
-    bot: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It may be a bot, which runs nowhere but in its lane."""
-    (bot / "bin").mkdir()
-    (bot / "bin" / "mybot").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
-    (bot / "bin" / "mybot").chmod(0o755)
-    (bot / "node").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
-    (bot / "node").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{bot}/bin:/usr/bin:/bin")
-    assert [resolve(f"cmd:{one}").program for one in ("mybot", "./bot/node")] == ["", ""]
-    assert not (bot / "was-run").exists()
 
 
 def test_a_program_travels_to_another_machine(bot: Path, tmp_path: Path) -> None:

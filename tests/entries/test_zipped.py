@@ -1,34 +1,39 @@
-"""Modules of a bot import one another from memory; a stranger's source and zip cost us little."""
+"""A folder, or a zip of it, is a bot: read within bounds, and its modules import one another."""
 
 from __future__ import annotations
 
 import ast
-import gc
 import io
 import itertools
 import os
+import pickle
+import re
+import shutil
+import socket
 import stat
 import struct
 import sys
 import threading
-import time
 import zipfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from arena.entries import syntax, unzip_program
-from arena.entries.loader import MOST_DATA, MOST_FILES, _load
-from arena.entries.syntax import open_zip, parse_source
+from arena.entries import file as folders
+from arena.entries import spec
+from arena.entries import zipped as reading
+from arena.entries.loader import MOST_DATA, MOST_FILES, _load, make_archive, read_archive
+from arena.entries.resolve import resolve
+from arena.entries.spec import parse_source
+from arena.entries.zipped import open_zip
 from arena.errors import ArenaError, InputError
-from tests.kit import run_python
+from engine.play import setup
+from tests.conftest import Arena
+from tests.kit import csv_rows, refused, run_python
 
 _numbers = itertools.count()
-_OFTEN = 50  # new objects between two collections
 
 
 @pytest.fixture
@@ -47,7 +52,7 @@ def load(tmp_path: Path) -> Callable[..., ModuleType]:
 
 
 def test_every_way_of_importing_finds_the_bots_own_modules(load: Callable[..., ModuleType]) -> None:
-    """Absolute and relative, whole and by name, from above and below, late and early; once."""
+    """Absolute and relative, whole and by name, late and early, once; others get what they get."""
     bot = load(
         "import a\nimport nets.deep\nimport nets.deep as d\nfrom nets import deep, VALUE\n"
         "from nets.deep import A as own\nfrom . import a as again\nfrom .nets.deep import BELOW\n"
@@ -63,10 +68,6 @@ def test_every_way_of_importing_finds_the_bots_own_modules(load: Callable[..., M
     assert bot.a is bot.again is bot.nets.deep.above
     assert bot.nets.deep is bot.d is bot.deep
     assert (bot.VALUE, bot.BELOW, bot.late()) == (3, 4, 2)
-
-
-def test_only_the_bots_own_modules_see_them(load: Callable[..., ModuleType]) -> None:
-    """A module that all share, and other code, get what they always get."""
     bot = load("import json, string\nfrom json import NAME", {"json.py": "NAME = 'mine'"})
     assert (bot.NAME, bot.json.NAME) == ("mine", "mine")
     assert sys.modules["json"] is not bot.json
@@ -76,27 +77,14 @@ def test_only_the_bots_own_modules_see_them(load: Callable[..., ModuleType]) -> 
         load("import json.none", {"json/x.py": "", "json/__init__.py": ""})
     bot = load("import json", {"json/a.json": "{}"})  # a folder of data hides no module
     assert bot.json is sys.modules["json"]
-
-
-@pytest.mark.parametrize(
-    ("source", "error"),
-    [
+    for source, error in (
         ("import nothing_of_this_name", ModuleNotFoundError),
         ("from . import nothing", ImportError),
         ("from a import nothing", ImportError),
         ("import broken", SyntaxError),
-    ],
-)
-def test_a_module_that_is_missing_or_broken_says_so(
-    load: Callable[..., ModuleType], source: str, error: type[Exception]
-) -> None:
-    """With the error that Python gives."""
-    with pytest.raises(error):
-        load(source, {"a.py": "", "broken.py": "def"})
-
-
-def test_a_hyphen_may_stand_in_the_bots_name(load: Callable[..., ModuleType]) -> None:
-    """As it may in the name of a bot that is one file."""
+    ):
+        with pytest.raises(error):
+            load(source, {"a.py": "", "broken.py": "def"})
     assert load("import a\nbot = a.A", {"a.py": "A = 5"}, "my-bot.py").bot == 5
 
 
@@ -214,13 +202,10 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_reader_that_is_broken_is_not_the_bots_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_a_broken_reader_is_not_the_bots_fault(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Neither what it says nor that it is killed counts against a source; nothing is left."""
-    (tmp_path / "reader.py").write_text(BROKEN[how])
-    monkeypatch.setattr(unzip_program, "__file__", str(tmp_path / "reader.py"))
-    monkeypatch.setattr(syntax, "_PATIENCE", 0.1 if how == "hangs" else 100)
+    monkeypatch.setattr(reading, "_READER", BROKEN[how])
+    monkeypatch.setattr(reading, "_PATIENCE", 0.1 if how == "hangs" else 100)
     with pytest.raises(ArenaError, match="the process that reads zips") as caught:
         open_zip(how.encode())
     assert not isinstance(caught.value, InputError)
@@ -236,48 +221,23 @@ def make_crowded(number: int) -> bytes:
 @pytest.mark.slow
 def test_a_zip_of_a_million_names_is_not_opened_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before anybody unpacks it; one that is honest is not."""
-    monkeypatch.setattr(syntax, "MEGABYTES", 40)
+    monkeypatch.setattr(reading, "MEGABYTES", 40)
     open_zip(make_zip(("bot.py", b"bot = 1\n")))
     with pytest.raises(InputError, match="the zip has more than 1,000 files"):
         open_zip(make_crowded(100_000))
 
 
-NESTED = "\n".join(f"x{n} = [a + b * (c - {n}) for a in (1, 2, (3, 4))]" for n in range(50))
-
-
-@contextmanager
-def changing_places() -> Iterator[None]:
-    """Let another thread go on wherever Python collects garbage, which it does often meanwhile.
-
-    In a long-lived process objects that are collected call code of their own there.
-    """
-
-    def give_way(_phase: str, _info: dict[str, int]) -> None:
-        time.sleep(0)
-
-    before = gc.get_threshold()
-    gc.callbacks.append(give_way)
-    gc.set_threshold(_OFTEN)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.callbacks.remove(give_way)
-
-
-@pytest.mark.slow
-def test_threads_that_parse_do_not_disturb_each_other() -> None:
-    """Python 3.11 ends in a SystemError where two threads are in `ast.parse` at once."""
-    with changing_places(), ThreadPoolExecutor(8) as pool:
-        assert len([*pool.map(parse_source, 40 * [NESTED])]) == 40
-
-
-def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
-    """The thread that held the lock is not in the child."""
+def test_one_thread_parses_and_a_fork_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11 fails where two are in `ast.parse`; the one with the lock is not in the child."""
+    owned: list[bool] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(ast, "parse", lambda _: owned.append(spec._lock._is_owned()))
+        parse_source("x")
+    assert owned == [True]
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with syntax._lock:
+        with spec._lock:
             held.set()
             done.wait()
 
@@ -286,7 +246,7 @@ def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
     held.wait()
     child = os.fork()
     if child == 0:
-        os._exit(not (syntax._lock.acquire(timeout=0) and isinstance(parse_source(""), ast.Module)))
+        os._exit(not (spec._lock.acquire(timeout=0) and isinstance(parse_source(""), ast.Module)))
     done.set()
     holder.join()
     assert os.waitpid(child, 0)[1] == 0
@@ -313,3 +273,256 @@ def test_a_bot_of_a_stranger_that_plays_was_not_compiled_here(tmp_path: Path) ->
     words = ("-c", WATCHED, "play", "./mine.py", "uniform", "--pairs", "1")
     done = run_python(*words, folder=tmp_path)
     assert (done.returncode, "compiled" in done.stderr) == (0, False), done.stderr
+
+
+BOT = '''"""Plays the action that stands first in its data."""
+
+import pkgutil
+
+import helper
+from nets import deep
+
+
+class Learned:
+    def __init__(self, setup, fail: bool = False):
+        self.order = pkgutil.get_data(__name__, "order.txt")
+        self.deep = deep.ORDER
+        self.fail = fail
+
+    def choose(self, view, /):
+        if self.fail:
+            helper.fail()
+        return min(view.legal, key=self.order.index)
+
+
+bot = Learned
+'''
+HELPER = "def fail():\n    raise ValueError('helpless')\n"
+DEEP = 'import pkgutil\n\nORDER = pkgutil.get_data(__name__, "order.txt")\n'
+ORDER = bytes(range(12))
+DEEP_ORDER = ORDER[::-1]
+
+
+@pytest.fixture
+def learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder `learned` of a bot, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "learned"
+    (folder / "nets").mkdir(parents=True)
+    (folder / "bot.py").write_text(BOT)
+    (folder / "helper.py").write_text(HELPER)
+    (folder / "order.txt").write_bytes(ORDER)
+    (folder / "nets" / "deep.py").write_text(DEEP)
+    (folder / "nets" / "order.txt").write_bytes(DEEP_ORDER)
+    return folder
+
+
+def zipped(folder: Path) -> str:
+    """Zip a folder as systems do, and return the path of the zip."""
+    return shutil.make_archive(str(folder), "zip", folder.parent, folder.name)
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_a_folder_travels_with_all_its_files(learned: Path, is_zip: bool) -> None:
+    """Every worker plays what was hashed, even if it has gone meanwhile; a zip is the same bot."""
+    folder = resolve(f"{learned}/")
+    path = zipped(learned) if is_zip else str(learned)
+    entry = pickle.loads(pickle.dumps(resolve(path)))
+    shutil.rmtree(learned)
+    Path(path).unlink(missing_ok=True)
+    assert (entry.label, entry.lane, entry.path) == ("learned", "process", ())
+    assert (entry.sha256, entry.source) == (folder.sha256, folder.source)
+    strategy = entry.create(setup(0, 0))
+    assert (strategy.order, strategy.deep) == (ORDER, DEEP_ORDER)
+
+
+def test_a_folder_is_named_by_its_path(learned: Path) -> None:
+    """A bare name is one in bots/; the label does not end at a dot, as a file's does."""
+    with pytest.raises(InputError, match=r"no bot 'learned' in bots/; did you mean \./learned/\?"):
+        resolve("learned")
+    assert resolve("./learned").label == "learned"
+    entry = resolve(f"./{learned.rename('v1.2')}")
+    assert entry.label == "v1.2"
+    assert entry.create(setup(0, 0)).order == ORDER
+
+
+def test_bot_py_is_preferred_to_the_package_itself(learned: Path) -> None:
+    """Without `bot.py`, `__init__.py` binds `bot`, and can import with and without a dot."""
+    (learned / "__init__.py").write_text("bot = lambda setup: 'the package'\n")
+    assert resolve(str(learned)).create(setup(0, 0)).order == ORDER
+    (learned / "bot.py").rename(learned / "main.py")
+    assert resolve(str(learned)).create(setup(0, 0)) == "the package"
+    (learned / "__init__.py").write_text("from .main import bot\nfrom main import bot as same\n")
+    assert resolve(str(learned)).create(setup(0, 0)).order == ORDER
+
+
+@pytest.mark.parametrize("name", ["bot.py", "helper.py", "order.txt", "nets/order.txt"])
+def test_an_edit_of_any_file_is_another_bot(learned: Path, name: str) -> None:
+    """So is a file that is renamed, and the same bytes in other files."""
+    seen = {resolve(str(learned)).sha256}
+    path = learned / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    seen.add(resolve(str(learned)).sha256)
+    for first, second in (("a", "bc"), ("ab", "c")):
+        (learned / "x").write_text(first)
+        (learned / "y").write_text(second)
+        seen.add(resolve(str(learned)).sha256)
+    (learned / "y").rename(learned / "z")
+    seen.add(resolve(str(learned)).sha256)
+    assert len(seen) == 5
+
+
+def test_what_python_and_editors_leave_is_no_part_of_it(learned: Path) -> None:
+    """Hidden files and `__pycache__` change nothing, and are not read; so it is in a zip."""
+    before = resolve(str(learned))
+    (learned / "nets" / "__pycache__").mkdir()
+    (learned / "nets" / "__pycache__" / "deep.pyc").write_text("x")
+    (learned / ".git").mkdir()
+    (learned / ".git" / "config").touch()
+    assert resolve(zipped(learned)).sha256 == before.sha256
+    os.mkfifo(learned / ".git" / "pipe")
+    (learned / ".hidden").symlink_to("/nowhere")
+    assert resolve(str(learned)) == before
+
+
+@pytest.mark.slow
+def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> None:
+    """The traceback has the bot's own files; its zip plays, and a copy with its own helper."""
+    told = set()
+    for lane in ("inproc", "process", "jail"):
+        done = arena("game", f"./{learned.name}/(fail=True)", "uniform", "--lane", lane)
+        assert "forfeits (exception at ply 0): ValueError: helpless" in done.stderr
+        told.add(done.stderr)
+    (text,) = told
+    assert re.findall(r'File "(.+)", line (\d+), in (\w+)', text) == [
+        ("learned/bot.py", "17", "choose"),
+        ("learned/helper.py", "2", "fail"),
+    ]
+    zipped(learned)
+    done = arena("check", "learned.zip", "--games", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    words = ["--pairs", "1", "--lane", "jail"]
+    assert "forfeits" not in arena("play", "./learned.zip", "uniform", *words).stdout
+    other = learned.parent / "other"
+    shutil.copytree(learned, other)
+    (other / "order.txt").write_bytes(DEEP_ORDER)
+    first, second = (resolve(str(path)).create(setup(0, 0)) for path in (learned, other))
+    assert (first.order, second.order) == (ORDER, DEEP_ORDER)
+    assert "helper" not in sys.modules
+    words = ["--lane", "inproc", "--workers", "1", "--pairs", "1"]
+    done = arena("play", "./learned/", "./other/", *words)
+    assert (done.returncode, "forfeits" in done.stdout) == (0, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", ["process", "inproc"])
+def test_an_import_that_fails_names_its_line(arena: Arena, learned: Path, lane: str) -> None:
+    """And none of the frames through which one module imports another."""
+    (learned / "helper.py").write_text("import nothing_of_this_name\n")
+    words = ["--lane", lane, "--pairs", "1", "--out", "out"]
+    assert arena("play", "./learned/", "uniform", *words).returncode == 0
+    fault = csv_rows(learned.parent / "out" / "faults.csv")[0]
+    assert fault["kind"] == "import"
+    assert fault["message"].endswith("'nothing_of_this_name' (line 1 of helper.py)")
+    assert "archive.py" not in fault["traceback"]
+    assert "importlib" not in fault["traceback"]
+
+
+def why_refused(spec: str = "./learned/") -> str:
+    """Return why a folder is refused."""
+    with pytest.raises(InputError) as caught:
+        resolve(spec)
+    return str(caught.value).removeprefix(f"bot '{spec}': ")
+
+
+def test_what_leads_elsewhere_is_waited_for_is_no_text_or_a_run_is_refused(learned: Path) -> None:
+    """Links to files, folders, nowhere and in a circle; pipes and sockets; also from outside."""
+    for target in ("/etc/passwd", "..", "/nowhere", "link", "helper.py"):
+        (learned / "link").symlink_to(target)
+        assert why_refused() == "link: a link; copy what it leads to"
+        (learned / "link").unlink()
+    os.mkfifo("learned/pipe")
+    assert why_refused() == "pipe: not a regular file"
+    (learned / "pipe").unlink()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("learned/socket")
+        assert why_refused().startswith("socket: ")
+    (learned / "socket").unlink()
+    path = os.fsencode(learned) + b"/\xff.txt"
+    with open(path, "wb"):
+        pass
+    assert why_refused() == r"'\udcff.txt': the name is not UTF-8"
+    os.unlink(path)
+    (learned / "two\nlines").write_text("")
+    assert resolve(str(learned)).label == "learned"
+    (learned / "results").mkdir()
+    (learned / "results" / "run.sqlite").touch()
+    message = "results/run.sqlite: a run; a bot's folder holds only the bot"
+    assert why_refused() == message
+    shutil.copy(learned / "bot.py", "bot.py")
+    assert why_refused("./") == f"learned/{message}"
+
+
+def test_too_many_files_are_refused(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty folders count as files do."""
+    monkeypatch.setattr(folders, "MOST_FILES", 20)
+    for number in range((20 - 6) // 2):
+        (learned / f"empty{number}").mkdir()
+        (learned / str(number)).touch()
+    assert resolve(str(learned)).create(setup(0, 0)).order == ORDER
+    (learned / "one more").mkdir()
+    assert why_refused() == "more than 20 files and folders"
+
+
+@pytest.mark.slow
+def test_too_many_bytes_and_a_very_deep_folder_are_refused(learned: Path) -> None:
+    """All files count together; the disk holds none of these, and no recursion ends the arena."""
+    used = sum(path.stat().st_size for path in learned.rglob("*.*"))
+    (learned / "weights.npz").touch()
+    os.truncate("learned/weights.npz", 45 * (1 << 20) - used)
+    assert len(resolve(str(learned)).source or b"") > 45 * (1 << 20)
+    (learned / "x").write_text("x")
+    assert why_refused() == "x: a bot has at most 47,185,920 bytes in all its files"
+    (learned / "a huge one").touch()
+    os.truncate("learned/a huge one", 1 << 40)
+    assert why_refused().startswith("a huge one: a bot has at most")
+    here = os.open(learned, os.O_RDONLY)
+    for _ in range(900):
+        os.mkdir("deeper", dir_fd=here)
+        here, before = os.open("deeper", os.O_RDONLY, dir_fd=here), here
+        os.close(before)
+    os.close(here)
+    assert "File name too long" in why_refused()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "the zip is damaged: File is not a zip file"),
+        ("../bot.py", "the zip has the name '../bot.py', which leads elsewhere"),
+        ("main.py", "a bot's folder has a bot.py or a __init__.py, and this one has neither"),
+    ],
+)
+def test_a_zip_of_no_bot_is_refused(arena: Arena, tmp_path: Path, name: str, reason: str) -> None:
+    """Before any of it is played; a link to one, too."""
+    path = tmp_path / "mine.zip"
+    path.touch()
+    if name:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, "bot = 1")
+    line = refused(arena("play", "./mine.zip", "uniform", "--pairs", "1"))
+    assert line == f"bot './mine.zip': {reason}"
+    (tmp_path / "link.zip").symlink_to(path)
+    with pytest.raises(InputError, match="a link; give what it leads to"):
+        resolve(f"{tmp_path}/link.zip")
+
+
+def test_an_archive_has_no_clock_and_no_order_but_its_own(tmp_path: Path) -> None:
+    """The bot comes first, then the others by name; a zip is never parsed as such an archive."""
+    files = {"b.txt": b"2", "a.txt": b"1", "bot.py": b"0"}
+    content = make_archive(files, "bot.py")
+    assert list(read_archive(content)) == ["bot.py", "a.txt", "b.txt"]
+    assert content == make_archive(dict(sorted(files.items())), "bot.py")
+    (tmp_path / "mine.py").write_bytes(make_archive({"bot.py": b""}, "bot.py"))
+    with pytest.raises(InputError, match=r"a zip, whose name must end in \.zip"):
+        resolve(f"{tmp_path}/mine.py")

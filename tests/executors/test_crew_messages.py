@@ -1,19 +1,24 @@
-"""What a worker sends has the form of an answer; whose fault a death is."""
+"""What a worker sends, answers and log, has a form and is not lost; whose fault a death is."""
 
 from __future__ import annotations
 
+import logging
 import pickle
 import struct
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from multiprocessing_logging import MultiProcessingHandler
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
+from arena.executors import log
 from arena.executors.crew_messages import (
     MOST,
     Answer,
@@ -36,7 +41,7 @@ from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing
-from arena.tournament.timing import Timing
+from arena.tournament.timing import SPENT, Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 from engine.strategy import Spent
@@ -140,13 +145,19 @@ def played(bot: Entry, log: Path, rules: Rules = STANDARD) -> Games:
         return play_plan(tournament, LocalExecutor(2), to)
 
 
-def test_an_answer_is_read_only_while_something_is_asked() -> None:
-    """A question, or a fault, is about a chunk; last words may come at any time."""
+def test_an_answer_is_read_only_while_something_is_asked_and_bounded_before() -> None:
+    """A question or a fault is about a chunk; last words come at any time; lengths are bounded."""
     for answer in (Asking(5, 1, 0, b"\1"), Failed(0, FORFEIT)):
         assert reread(answer) == answer
         with pytest.raises(Garbled):
             reread(answer, [])
     assert reread(LastWords("why"), []) == LastWords("why")
+    frames = Frames()
+    frames.add(pack(b"1234") + struct.pack("<Q", MOST + 1))
+    taken = frames.take()
+    assert next(taken) == b"1234"
+    with pytest.raises(Garbled, match=f"{MOST + 1:,} bytes; {MOST:,} are allowed"):
+        next(taken)
 
 
 @pytest.mark.parametrize(
@@ -164,16 +175,6 @@ def test_what_has_no_form_of_an_answer_is_garbled(damage: bytes) -> None:
         read_answer(damage, [CHUNK])
 
 
-def test_a_frame_is_bounded_before_it_is_kept() -> None:
-    """Its length is refused as soon as it is read."""
-    frames = Frames()
-    frames.add(pack(b"1234") + struct.pack("<Q", MOST + 1))
-    taken = frames.take()
-    assert next(taken) == b"1234"
-    with pytest.raises(Garbled, match=f"{MOST + 1:,} bytes; {MOST:,} are allowed"):
-        next(taken)
-
-
 AB = Pairing("a", "b")
 APART = Chunk(0, 13, 1, apart=True)
 KILLED = "ended by SIGKILL"
@@ -187,13 +188,21 @@ def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list
     return deaths.replan(chunk, AB, range(13, 14), question, KILLED)
 
 
-def test_the_pairs_in_play_are_played_again_apart() -> None:
+def test_the_pairs_in_play_are_told_in_shared_memory_and_played_again_apart() -> None:
     """Each is a chunk of its own, as deaths are counted by pair; the rest of the chunk stays."""
     again = Deaths().replan(Chunk(0, 10, 10), AB, range(13, 15), None, KILLED)
     apart = [Chunk(0, 13, 1, apart=True), Chunk(0, 14, 1, apart=True)]
     assert again == [Chunk(0, 10, 3), *apart, Chunk(0, 15, 5)]
     again = replan(Deaths(), Chunk(0, 12, 3, apart=True), asking())
     assert again == [Chunk(0, 12, 1, apart=True), *apart]
+    memory = bytearray(Progress.SIZE)
+    progress, other = Progress(memory), Progress(memory)
+    assert other.beats == 0
+    progress.playing(0, 1_000_000, 3)
+    assert other.find([Chunk(0, 999_999, 9)])[1] == range(1_000_000, 1_000_003)
+    assert other.beats == 1
+    progress.beat()
+    assert other.beats == 2
 
 
 @pytest.mark.parametrize(
@@ -205,7 +214,7 @@ def test_the_pairs_in_play_are_played_again_apart() -> None:
         ((11, (1 << 63) - 1), (1, range(11, 13))),
     ],
 )
-def test_the_pairs_in_play_are_those_that_were_reported(
+def test_the_pairs_in_play_are_reported(
     reported: tuple[int, int] | None, playing: tuple[int, range]
 ) -> None:
     """The first if none was, or a bot has written over them; nobody counts up to what is not."""
@@ -236,26 +245,18 @@ def test_deaths_at_a_question_are_the_bots_in_the_end(before: list[Asking], kind
     assert verdict.fault.message == "each time it was asked, its worker ended by SIGKILL"
 
 
-def test_the_second_game_of_a_pair_keeps_the_verdict_on_the_first() -> None:
-    """So both games of the pair have their verdict."""
-    deaths = Deaths()
-    chunk = APART
-    for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
-        (chunk,) = replan(deaths, chunk, question)
-    assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
-
-
-def test_workers_that_die_before_a_bot_is_asked_end_the_run() -> None:
-    """Then no bot can be blamed."""
+def test_deaths_are_counted_by_question_by_pair_and_by_pairing() -> None:
+    """Who dies before a bot is asked ends the run; each game has its verdict; three are enough."""
     deaths = Deaths()
     for _ in range(29):
         assert replan(deaths, APART) == [APART]
     with pytest.raises(WorkerDied, match=r"30 times in pair 13 of a - b before .* by SIGKILL"):
         replan(deaths, APART)
-
-
-def test_after_three_deaths_a_pairing_is_played_apart() -> None:
-    """A bot that kills only workers, never its own process, costs no more than that."""
+    deaths = Deaths()
+    chunk = APART
+    for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
+        (chunk,) = replan(deaths, chunk, question)
+    assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
     deaths = Deaths()
     for number in range(3):
         assert not deaths.is_unsafe(0)
@@ -264,13 +265,87 @@ def test_after_three_deaths_a_pairing_is_played_apart() -> None:
     assert not deaths.is_unsafe(1)
 
 
-def test_progress_is_read_as_it_was_written() -> None:
-    """Another object reads it from the same memory; every update is a sign of life."""
-    memory = bytearray(Progress.SIZE)
-    progress, other = Progress(memory), Progress(memory)
-    assert other.beats == 0
-    progress.playing(0, 1_000_000, 3)
-    assert other.find([Chunk(0, 999_999, 9)])[1] == range(1_000_000, 1_000_003)
-    assert other.beats == 1
-    progress.beat()
-    assert other.beats == 2
+RECORDS = 2500
+
+
+def test_all_records_of_workers_and_parent_are_written(tmp_path: Path) -> None:
+    """Each on a line of its own, however many write at once, and however long one is."""
+    with log.run_log(tmp_path / "run.log") as run_log, ThreadPoolExecutor(3) as pool:
+
+        def write_records(name: str) -> None:
+            for number in range(RECORDS):
+                run_log.write(name, log.Line("x", logging.INFO, f"record {name} {number}"))
+
+        ends = [pool.submit(write_records, name) for name in ("worker-0", "worker-1")]
+        ends.append(pool.submit(log.logger.info, "the parent's"))
+        run_log.write("worker-2", log.Line("x", logging.INFO, "x" * 900_000))
+        assert [end.result() for end in ends] == [None] * 3
+    lines = (tmp_path / "run.log").read_text().splitlines()
+    written = sorted(line.partition("record ")[2] for line in lines if "record " in line)
+    expected = (f"worker-{name} {number}" for name in "01" for number in range(RECORDS))
+    assert written == sorted(expected)
+    assert sum("MainProcess INFO the parent's" in line for line in lines) == 1
+    assert sum(" worker-1 INFO record worker-1 " in line for line in lines) == RECORDS
+    (long,) = (line for line in lines if len(line) > 900_000)
+    assert long.endswith(f"worker-2 INFO {'x' * 900_000}")
+
+
+def test_a_line_is_in_the_file_and_cannot_end(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Whatever a bot has logged; the process is the one that has said it, and nothing is shown."""
+    with log.run_log(None) as run_log:
+        assert run_log.handlers == []
+        run_log.write("worker-1", log.Line("worker-1", logging.WARNING, "something"))
+    assert capfd.readouterr() == ("", "")
+    with log.run_log(tmp_path / "run.log") as run_log:
+        run_log.write("worker-1", log.Line("MainProcess", logging.INFO, "a\x1b\nb"))
+    (line,) = (tmp_path / "run.log").read_text().splitlines()
+    assert line.endswith("worker-1 INFO a\\x1b\\nb")
+
+
+def test_an_interrupted_log_leaves_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an exit of the program nor the next run finds a handler of it."""
+    before, known = list(log.logger.handlers), writers()  # of earlier tests in this process
+    monkeypatch.setattr(log, "Thread", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught, log.run_log(tmp_path / "log.txt"):
+        pass
+    assert log.logger.handlers == before
+    assert not [writer for writer in writers() if writer not in known]
+    assert caught  # an interrupt that is still shown holds what it has stopped
+
+
+def writers() -> list[logging.Handler]:
+    """Return the handlers for records of workers that an exit of the program would join."""
+    handlers = [handler() for handler in logging._handlerList]
+    return [handler for handler in handlers if isinstance(handler, MultiProcessingHandler)]
+
+
+def interrupted(**_words: object) -> threading.Thread:
+    """Return a thread that Ctrl-C stops just before it starts."""
+    thread = threading.Thread()
+
+    def start() -> None:
+        raise KeyboardInterrupt
+
+    vars(thread)["start"] = start
+    return thread
+
+
+def test_the_time_of_the_processor_is_read_from_the_log(tmp_path: Path) -> None:
+    """The last one of the program that stored the games: a worker may log anything."""
+    path = tmp_path / "run.log"
+    assert log.read_spending(path) == ""
+    line = f"{SPENT}workers 1.0 s, parent 3.0 s, files 4.0 s"
+    with log.run_log(path) as opened:
+        log.logger.info("run cup: 4 games")
+        log.logger.info("%s", line.replace("1.0", "9.0"))
+        log.logger.info("%s", line)
+        said = log.Line("worker-1", logging.INFO, f"{SPENT}none\n{SPENT}none")
+        opened.write("worker-1", said)
+    assert log.read_spending(path) == line
+    with path.open("ab") as file:
+        file.write(b"\xff" * 70_000)
+    assert log.read_spending(path) == ""  # it is too far from the end

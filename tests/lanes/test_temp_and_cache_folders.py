@@ -25,8 +25,8 @@ from arena.lanes import temp_and_cache_folders
 from arena.lanes.limits import Limits
 from arena.lanes.load_check import find_problems
 from arena.lanes.process import BotProcess
-from arena.lanes.signals import exit_on_termination
 from arena.lanes.temp_and_cache_folders import MARKER, empty_folder, scratch_folder
+from arena.processes import exit_on_termination
 from arena.tournament.asking import asked
 from engine import STANDARD
 from tests.conftest import run_here
@@ -55,9 +55,7 @@ def killed_run(place: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGHUP], 0, 1))
-def test_a_signal_at_any_line_ends_the_program_and_leaves_nothing(
-    place: Path, number: signal.Signals
-) -> None:
+def test_a_signal_at_any_line_leaves_nothing(place: Path, number: signal.Signals) -> None:
     """Also while the folder is made, before anybody knows it, and while it is removed."""
     line, came = 0, True
     while came:
@@ -109,9 +107,7 @@ def test_the_folder_of_a_killed_run_is_removed_and_that_of_a_living_one_is_not(p
         assert names == {living.name, third.name, *others}
 
 
-def test_the_marker_stays_while_a_bot_is_tried(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_marker_stays_as_a_bot_is_tried(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot's folder is emptied, and that of the run is not: after a kill it is still known."""
     marked = []
     start = BotProcess.start
@@ -199,8 +195,8 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     assert not folder.exists()
 
 
-def test_removing_touches_nothing_behind_a_link_and_opens_no_pipe(tmp_path: Path) -> None:
-    """Whatever a stranger has put there in place of a folder."""
+def test_removing_and_renewing_touch_nothing_behind_a_link_and_open_no_pipe(tmp_path: Path) -> None:
+    """Whatever a stranger has put there in place of a folder; modes stay as they are."""
     other = tmp_path / "other"
     other.mkdir(mode=0o750)
     (other / "file").touch(mode=0o640)
@@ -214,10 +210,6 @@ def test_removing_touches_nothing_behind_a_link_and_opens_no_pipe(tmp_path: Path
     assert [*tmp_path.iterdir()] == [other]
     assert stat.S_IMODE(other.stat().st_mode) == 0o750
     assert stat.S_IMODE((other / "file").stat().st_mode) == 0o640
-
-
-def test_a_folder_is_renewed_whatever_a_bot_has_put_in_its_place(tmp_path: Path) -> None:
-    """What a link leads to stays as it is, with its mode."""
     strange = tmp_path / "strange"
     strange.mkdir(0o755)
     (strange / "file").touch()

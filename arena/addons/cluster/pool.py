@@ -287,10 +287,9 @@ def _find_address(choice: ExecutorChoice) -> str:
             return str(json.loads(Path(file).read_bytes())["address"])
     address = choice.scheduler or dask.config.get("scheduler-address", None)
     if not address:
-        raise InputError(
-            "executor dask: which scheduler? --scheduler tcp://HOST:8786, --scheduler-file FILE"
-            " or the variable DASK_SCHEDULER_ADDRESS names it"
-        )
+        ways = "--scheduler tcp://HOST:8786, --scheduler-file FILE"
+        more = "or the variable DASK_SCHEDULER_ADDRESS names it"
+        raise InputError(f"executor dask: which scheduler? {ways} {more}")
     return str(address)
 
 

@@ -86,7 +86,7 @@ def host(folder: Path, rest: bool, once: bool, port: int, address: str, **option
     from arena.addons.league.league import make_league
     from arena.addons.league.league_settings import new_settings
     from arena.executors.local import open_executor
-    from arena.lanes.signals import exit_on_termination
+    from arena.processes import exit_on_termination
     from arena.threads import count_cores
 
     venue = find_venue(options)

@@ -17,7 +17,7 @@ from arena.entries.identity import COPY, hash_command
 from arena.entries.loader import MOST_DATA, MOST_ZIP, make_archive
 from arena.entries.needs import why_hidden
 from arena.entries.read_bot import SYSTEM
-from arena.entries.syntax import open_zip
+from arena.entries.zipped import open_zip
 from arena.errors import InputError, naming
 from arena.lanes.faults import Forfeit
 from arena.lanes.jail_support import find_bubblewrap

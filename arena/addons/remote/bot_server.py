@@ -33,8 +33,8 @@ from arena.lanes.limits import Allowed, Budget, Limits
 from arena.lanes.load_check import find_problems
 from arena.lanes.messages import Answer, Choose, End, Hello, Message, New
 from arena.lanes.process import MOST_GAMES, bot_process
-from arena.lanes.signals import TERMINATION
 from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
+from arena.processes import TERMINATION
 from arena.reports.http_server import Bounded, Front, FrontServer, listen
 from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden
 from engine import STANDARD, Rules
@@ -192,9 +192,8 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
     """
     token = os.environ.get(SERVE_TOKEN, "")
     if host not in _LOOPBACK and not token:
-        raise InputError(
-            f"--host {host}: others may reach it, so {SERVE_TOKEN} has to hold a token"
-        )
+        why = f"others may reach it, so {SERVE_TOKEN} has to hold a token"
+        raise InputError(f"--host {host}: {why}")
     if token and not is_hidden(token):
         raise InputError(f"{SERVE_TOKEN}: {TOO_SHORT}")
     for problem in find_problems([entry], STANDARD, Limits()):

@@ -25,8 +25,8 @@ from arena.addons.table.table_games import SEEDS, Hall, Match, Records, Session,
 from arena.entries.catalogue import STRENGTHS, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, escape
-from arena.lanes.signals import TERMINATION
 from arena.lanes.temp_and_cache_folders import scratch_folder
+from arena.processes import TERMINATION
 from arena.replays.html_page import SCRIPTS, STYLE, STYLES, render, static
 from arena.reports.http_server import HOST, Bounded, Front, FrontServer, is_own, listen
 from arena.runs.rerun import find_opponent, start_apart

@@ -14,9 +14,8 @@ import click
 from arena.addons.table.table_games import LIMITS, Match, Person, Quit, Records, Session
 from arena.errors import escape, quote
 from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.signals import exit_on_termination
 from arena.lanes.temp_and_cache_folders import BOT, scratch_folder
-from arena.processes import adopt_orphans
+from arena.processes import adopt_orphans, exit_on_termination
 from arena.replays import board as boards
 from arena.replays.board import WIDTH, Board, Line, Role, card_names, format_items, group, shorten
 from arena.replays.finished_game import Game

@@ -1,4 +1,4 @@
-"""A plan is played through an executor, on Dask clusters and by ranks of MPI, whatever dies."""
+"""The calls of a pool of processes, of Dask and of MPI have the games of a run here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor as PoolOfPython
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,7 +53,6 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, version_here, versions_here
 from engine import STANDARD
 from tests import rogues
-from tests.addons.cluster.cluster import Cluster
 from tests.conftest import run_command
 from tests.kit import count_games, marked_processes, play_plan, same_files
 from tests.rogues import rogue
@@ -136,12 +136,20 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return lines
 
 
-def test_every_game_comes_once(replays: list[Chunk]) -> None:
-    """Several chunks travel in a call, and nothing is replayed."""
+def test_every_game_comes_once_and_none_of_a_pairing_whose_fault_is_in_doubt(
+    replays: list[Chunk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot that always crashes is soon out, and the rest of its games is not played."""
     executor = Scripted()
     assert games(play(executor)) == won([Chunk(0, 0, PAIRS)])[0].results
     assert sum(chunk.pairs for call in executor.asked for chunk in call) == PAIRS
     assert replays == []
+    fault = Fault("crash", "as it was told")
+    monkeypatch.setattr(pools, "play_chunks", lambda *args: won(args[3], fault))
+    executor = Scripted(faulty("crash"))
+    found = games(play(executor, count=lambda: 1, most=1))
+    assert len(found) < 2 * PAIRS
+    assert len(executor.asked) == 2
 
 
 @pytest.mark.parametrize("kind", ["crash", "timeout", "import"])
@@ -162,18 +170,6 @@ def test_a_fault_that_no_machine_causes_is_final(kind: str, replays: list[Chunk]
     assert replays == []
 
 
-def test_while_a_fault_is_in_doubt_no_more_games_of_its_pairing_are_given_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """So a bot that always crashes is soon out, and the rest of its games is not played."""
-    fault = Fault("crash", "as it was told")
-    monkeypatch.setattr(pools, "play_chunks", lambda *args: won(args[3], fault))
-    executor = Scripted(faulty("crash"))
-    found = games(play(executor, count=lambda: 1, most=1))
-    assert len(found) < 2 * PAIRS
-    assert len(executor.asked) == 2
-
-
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -190,7 +186,7 @@ def test_what_is_no_answer_ends_the_run(answer: Playing, reason: str) -> None:
     assert "\n" not in str(found.value)
 
 
-def test_a_machine_that_lacks_something_ends_the_run() -> None:
+def test_a_machine_that_lacks_something_ends_the_run_and_its_log_has_its_name() -> None:
     """It is an error of what was asked for, as on this machine."""
 
     def play_call(_chunks: Sequence[Chunk]) -> list[Played]:
@@ -198,9 +194,18 @@ def test_a_machine_that_lacks_something_ends_the_run() -> None:
 
     with pytest.raises(InputError, match=r"^node: python: there 3.12, here 3.11$"):
         games(play(Scripted(play_call)))
+    lines: list[tuple[str, str]] = []
+    log = RunLog([])
+    log.write = lambda process, line: lines.append((process, line.text))
+    pool = PoolExecutor(Scripted(lines=[Line("node", 20, "ready")]), lambda: 1, "processes")
+    play_plan(replace(CUP, pairs=1), pool, log)
+    assert lines == [("node", "ready")]
+    for data in (b"", b"\x93", b"\xc1", b"\x93\xa1a\x90\x91\x90"):
+        with pytest.raises(Garbled, match="cannot be read"):
+            read_answer(data, [])
 
 
-def test_that_there_is_no_machine_is_said_once_and_then_ends_the_run(
+def test_no_machine_is_said_and_ends_the_run(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After so many seconds; one that comes in time plays."""
@@ -212,20 +217,8 @@ def test_that_there_is_no_machine_is_said_once_and_then_ends_the_run(
     assert len(games(play(Scripted(), count=lambda: next(counts, 1)))) == 2 * PAIRS
 
 
-def test_what_workers_log_is_repeated_under_the_name_of_their_machine() -> None:
-    """In the run's log."""
-    lines: list[tuple[str, str]] = []
-    log = RunLog([])
-    log.write = lambda process, line: lines.append((process, line.text))
-    pool = PoolExecutor(Scripted(lines=[Line("node", 20, "ready")]), lambda: 1, "processes")
-    play_plan(replace(CUP, pairs=1), pool, log)
-    assert lines == [("node", "ready")]
-
-
 @pytest.mark.slow
-def test_a_call_plays_its_chunks_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_plays_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its results are those of this process; its workers are those of the venue."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
@@ -242,15 +235,8 @@ def test_a_call_plays_its_chunks_and_leaves_nothing(
         read_answer(data, chunks[1:])
 
 
-@pytest.mark.parametrize("data", [b"", b"\x93", b"\xc1", b"\x93\xa1a\x90\x91\x90"])
-def test_what_is_no_answer_is_not_read(data: bytes) -> None:
-    """Whatever it is."""
-    with pytest.raises(Garbled, match="cannot be read"):
-        read_answer(data, [])
-
-
-def test_a_machine_with_another_version_refuses_before_it_reads_anything() -> None:
-    """The client reads it, so "there" is the machine that was called."""
+def test_a_machine_says_what_it_or_a_bot_lacks_there(tmp_path: Path) -> None:
+    """Before it reads anything; the client reads it, so "there" is the machine that was called."""
     here = versions_here()
     with pytest.raises(InputError) as found:
         play_call(Versions("1" * 64, "2" * 64, "3.2", "0.9"), b"no pickle", b"")
@@ -259,10 +245,6 @@ def test_a_machine_with_another_version_refuses_before_it_reads_anything() -> No
         f"arena: there {version_here()} ({here.arena[:12]}), here 0.9 ({'2' * 12}); "
         f"python: there {here.python}, here 3.2"
     )
-
-
-def test_a_machine_says_what_a_bot_lacks_there(tmp_path: Path) -> None:
-    """Another source, a module, a program, a file, a bot that it imports."""
     need = tmp_path / "need.txt"
     need.write_text("")
     first, majority = resolve("tests.rogues.first"), resolve("majority", needs=[str(need)])
@@ -398,9 +380,7 @@ def test_where_no_scheduler_answers_it_says_so(
         ('{"id": 5}', "not the file of a Dask scheduler"),
     ],
 )
-def test_a_scheduler_file_that_names_none_is_named(
-    text: str | None, reason: str, tmp_path: Path
-) -> None:
+def test_a_bad_scheduler_file_is_named(text: str | None, reason: str, tmp_path: Path) -> None:
     """With what is wrong."""
     path = tmp_path / "scheduler.json"
     if text is not None:
@@ -484,3 +464,62 @@ def test_a_rank_that_would_play_alone_is_refused(mpi: str, monkeypatch: pytest.M
         find_venue(options)
     monkeypatch.setenv(f"{mpi}_SIZE", "1")
     assert find_venue(options).kind == "local"
+
+
+class Cluster:
+    """A scheduler on a port that the system chooses, and the workers that are started.
+
+    All of them and what they start have `folder` in their environment, also for temporary files.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir(parents=True)
+        self._file = folder / "scheduler.json"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
+        self.scheduler = self._start("scheduler", *words)
+        until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
+        self.address: str = json.loads(self._file.read_text())["address"]
+
+    def _start(self, what: str, *words: str) -> subprocess.Popen[bytes]:
+        environment = {
+            "DASK_TEMPORARY_DIRECTORY": str(self.folder),
+            "TMPDIR": str(self.temporary),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        words = (f"distributed.cli.dask_{what}", *words, "--scheduler-file", str(self._file))
+        with (self.folder / "cluster.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", *words],
+                cwd=self.folder,
+                env=os.environ | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def add(self, threads: int = 1) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        words = ["--nthreads", str(threads), "--nworkers", "1", "--no-dashboard", "--no-nanny"]
+        worker = self._start("worker", *words, "--host", "127.0.0.1")
+        self.workers.append(worker)
+        return worker
+
+    def remove(self, worker: subprocess.Popen[bytes]) -> None:
+        """Kill a worker, and what is left of its session, as when its machine dies."""
+        with suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+        self.workers.remove(worker)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers[:]:
+            self.remove(worker)
+        self.scheduler.kill()
+        self.scheduler.wait()

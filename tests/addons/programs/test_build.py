@@ -73,7 +73,7 @@ def kept(folder: Path) -> list[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", REFUSED)
-def test_a_build_that_breaks_a_rule_is_refused_in_one_line(
+def test_a_bad_build_is_refused_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """With the folder and the reason; nothing is kept."""
@@ -100,11 +100,17 @@ def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) ->
 
 
 @pytest.mark.slow
-def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
-    """It needs no right to be executed: who copies a folder may lose that."""
+def test_a_build_can_be_a_script_and_replaces_what_was_made(tmp_path: Path, arena: Arena) -> None:
+    """It needs no right to be executed; an author's own program is no source. The bot plays."""
     folder = rogue(tmp_path, "makes", '"./build.sh"')
     (folder / "build.sh").chmod(0o644)
-    assert resolve(str(folder)).files()["made"] == b"1\n"
+    made = resolve(str(folder))
+    assert made.files()["made"] == b"1\n"
+    (folder / "made").write_bytes(b"\x7fELF\0")  # it has bytes that no text has
+    assert resolve(str(folder)).sha256 == made.sha256
+    done = arena("play", str(folder), "uniform", "--pairs", "1", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()
 
 
 @pytest.mark.slow
@@ -120,8 +126,8 @@ def test_a_compiler_of_a_home_is_not_there(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
-    """What it made is kept for the same files; it is a part of what is hashed."""
+def test_a_build_runs_once_and_again_after_an_edit_or_damage(tmp_path: Path) -> None:
+    """What it made is kept for the same files, and hashed; without a cache, it is built again."""
     folder = rogue(tmp_path, "makes")
     (folder / "build.sh").write_text("date +%N >made")
     first = resolve(str(folder))
@@ -133,15 +139,15 @@ def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
         path.unlink()
     third = resolve(str(folder))
     assert third.sha256 not in (first.sha256, second.sha256)
-
-
-@pytest.mark.slow
-def test_a_program_made_before_is_replaced_by_the_build(tmp_path: Path) -> None:
-    """An author's own program in the folder is no source: it has bytes that no text has."""
-    folder = rogue(tmp_path, "makes")
-    plain = resolve(str(folder))
-    (folder / "made").write_bytes(b"\x7fELF\0")
-    assert resolve(str(folder)).sha256 == plain.sha256
+    (path,) = kept(tmp_path)
+    path.write_bytes(b"no archive")
+    again = resolve(str(folder))
+    assert again.files()["made"] != third.files()["made"]
+    (folder / "build.sh").write_text("echo 1 >made")
+    made = resolve(str(folder))
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a file")
+    assert resolve(str(folder)) == made
 
 
 def test_a_build_without_a_jail_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,24 +159,3 @@ def test_a_build_without_a_jail_is_refused(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(build, "find_bubblewrap", missing)
     with pytest.raises(InputError, match=r"build: lane jail: bubblewrap .* is not installed"):
         resolve(str(rogue(tmp_path, "makes")))
-
-
-@pytest.mark.slow
-def test_a_damaged_or_strange_cache_changes_nothing(tmp_path: Path) -> None:
-    """What was kept and is no archive is built again; without a cache, each time is the first."""
-    folder = rogue(tmp_path, "makes")
-    made = resolve(str(folder))
-    (path,) = kept(tmp_path)
-    path.write_bytes(b"no archive")
-    assert resolve(str(folder)) == made
-    shutil.rmtree(tmp_path / "cache")
-    (tmp_path / "cache").write_text("a file")
-    assert resolve(str(folder)) == made
-
-
-@pytest.mark.slow
-def test_the_rogue_itself_plays(tmp_path: Path, arena: Arena) -> None:
-    """So what is refused is its build."""
-    done = arena("play", str(rogue(tmp_path, "makes")), "uniform", "--pairs", "1", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()

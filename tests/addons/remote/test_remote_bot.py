@@ -50,9 +50,7 @@ def played(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("games", [1, 16])
-def test_a_game_is_the_same_as_in_any_other_lane(
-    server: Server, games: int, tmp_path: Path
-) -> None:
+def test_a_game_is_the_same_as_in_any_lane(server: Server, games: int, tmp_path: Path) -> None:
     """One game in a request, and many; each session is ended."""
     server.games = games
     here = played(write(tmp_path, "first", FIRST), tmp_path, pairs=4)
@@ -105,7 +103,7 @@ def endless(handler: Handler, messages: list[Message]) -> bool:
         (answering(b'{"id":77}\n'), "an answer to message 77 instead of 2"),
     ],
 )
-def test_a_wrong_answer_is_a_fault(
+def test_bad_answers_are_faults(
     server: Server, wrong: Before, message: str, tmp_path: Path
 ) -> None:
     """The fault is of the same kind as in a process, and comes back in the repetition."""
@@ -130,9 +128,7 @@ def test_a_wrong_answer_is_a_fault(
         unpack=True,
     ),
 )
-def test_faults_have_the_kinds_of_a_process(
-    server: Server, said: Message, kind: str, tmp_path: Path
-) -> None:
+def test_faults_have_their_kinds(server: Server, said: Message, kind: str, tmp_path: Path) -> None:
     """It may say of itself what its own server saw, but not what would put it out of a run."""
     server.reply = lambda one: said if one["type"] == "choose" else server.play(one)
     results = played(server.url, tmp_path).results
@@ -158,9 +154,7 @@ def drip(handler: Handler, messages: list[Message]) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("late", [sleep, drip])
-def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
-    server: Server, late: Before, tmp_path: Path
-) -> None:
+def test_no_answer_in_time_is_a_servers_fault(server: Server, late: Before, tmp_path: Path) -> None:
     """The network is not to blame, as it answers an empty request; a whole answer is in time."""
     server.before = late
     fault = played(server.url, tmp_path, limits=Limits(decision=0.1)).results[0].fault
@@ -202,7 +196,9 @@ def test_all_tries_of_a_request_share_its_time(server: Server, tmp_path: Path) -
     assert [game.fault and game.fault.kind for game in results] == ["timeout"] * 2
 
 
-def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path) -> None:
+def test_the_network_is_told_apart_from_thinking_and_makes_no_late_answer(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As far as an empty request takes as long, and no more than `latency`: in a league 0."""
     server.delay = 0.02
     apart = []
@@ -213,12 +209,6 @@ def test_the_network_is_told_apart_from_thinking(server: Server, tmp_path: Path)
     assert apart[0] >= server.delay
     assert apart[1:] == pytest.approx([0.005, 0.0])
     assert Settings().limits.latency == 0
-
-
-def test_a_slow_network_is_no_late_answer(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A decision may take so much longer; without a discount it is late."""
     monkeypatch.setattr("arena.addons.remote.remote_bot.RemoteBot.ping", lambda _: 60.0)
     server.delay = 0.04
     kinds = []
@@ -229,8 +219,8 @@ def test_a_slow_network_is_no_late_answer(
     assert kinds == [["", ""], ["timeout", "timeout"]]
 
 
-def test_another_version_ends_the_run(server: Server, tmp_path: Path) -> None:
-    """The games stay unplayed, and one line says why."""
+def test_a_bot_is_its_address_and_its_version(server: Server, tmp_path: Path) -> None:
+    """The games stay unplayed; parameters and labels are as for any bot, and no lane is."""
     entry = resolve(server.url, label="bot")
     assert entry.program == "1"
     server.version = "2"
@@ -242,6 +232,19 @@ def test_another_version_ends_the_run(server: Server, tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match=r"^bot: http://.*: its version is '2' now, and was '1'"):
         unplayed.check()
     assert resolve(server.url).sha256 != entry.sha256
+    server.version = "7.1"
+    entry = resolve(f"gpu={server.url}/(depth=3)")
+    assert (entry.label, entry.target, entry.lane) == ("gpu", server.url, "remote")
+    assert (entry.program, entry.params, entry.source) == ("7.1", {"depth": 3}, None)
+    assert entry.sha256 == resolve(server.url.upper()).sha256
+    assert resolve(server.url).label == f"127.0.0.1-{server.server_address[1]}"
+    assert default_lane(server.url) == "remote"
+    assert entry.sha256 != resolve(f"{server.url}/other").sha256
+    for lane in HERE:
+        with pytest.raises(InputError, match=f"'{lane}' is not one of its lanes: remote"):
+            resolve(server.url, lane=lane)
+    with pytest.raises(InputError, match="'remote' is not one of its lanes: inproc, process"):
+        resolve("greedy", lane="remote")
 
 
 OUTAGES = {
@@ -275,12 +278,22 @@ def test_an_outage_is_no_forfeit(server: Server, outage: str, tmp_path: Path) ->
     assert unplayed.refusal.startswith(f"bot: {server.url}: ")
 
 
-def test_a_server_that_is_not_there_is_bad_input() -> None:
-    """One line says which, before a run begins."""
+def test_a_server_that_is_not_there_a_proxy_and_a_missing_library_are_bad_input(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says which, before a run begins; a page is shown by its beginning."""
     with serving() as gone:
         url = gone.url
     with pytest.raises(InputError, match=rf"bot '{url}': .*refused"):
         resolve(url)
+    page = b"<!doctype html><html><body>404 not found, and so on</body></html>"
+    monkeypatch.setattr(server, "lines", lambda _: page)
+    with pytest.raises(InputError, match="<!doctype html><html><body>404 not found"):
+        resolve(server.url)
+    monkeypatch.delitem(sys.modules, remote_bot.__name__)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(InputError, match=r"pip install 'district-noir-arena\[remote\]'"):
+        resolve("http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -330,33 +343,6 @@ def test_an_address_has_a_host_a_port_and_a_path(spec: str, why: str) -> None:
         resolve(spec)
 
 
-def test_a_bot_is_its_address_and_its_version(server: Server) -> None:
-    """Whatever the spelling; parameters and labels are as for any bot, and no lane is."""
-    server.version = "7.1"
-    entry = resolve(f"gpu={server.url}/(depth=3)")
-    assert (entry.label, entry.target, entry.lane) == ("gpu", server.url, "remote")
-    assert (entry.program, entry.params, entry.source) == ("7.1", {"depth": 3}, None)
-    assert entry.sha256 == resolve(server.url.upper()).sha256
-    assert resolve(server.url).label == f"127.0.0.1-{server.server_address[1]}"
-    assert default_lane(server.url) == "remote"
-    assert entry.sha256 != resolve(f"{server.url}/other").sha256
-    for lane in HERE:
-        with pytest.raises(InputError, match=f"'{lane}' is not one of its lanes: remote"):
-            resolve(server.url, lane=lane)
-    with pytest.raises(InputError, match="'remote' is not one of its lanes: inproc, process"):
-        resolve("greedy", lane="remote")
-
-
-def test_the_page_of_a_proxy_is_shown_by_its_beginning(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is no answer of a bot."""
-    page = b"<!doctype html><html><body>404 not found, and so on</body></html>"
-    monkeypatch.setattr(server, "lines", lambda _: page)
-    with pytest.raises(InputError, match="<!doctype html><html><body>404 not found"):
-        resolve(server.url)
-
-
 def test_a_token_is_bound_to_one_host(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host with a similar name does not get it, nor does the same host at another port."""
     port = server.server_address[1]
@@ -377,9 +363,7 @@ def test_a_token_is_bound_to_one_host(server: Server, monkeypatch: pytest.Monkey
         find_token(parse_address("https://a.org"))
 
 
-def test_a_token_goes_to_a_public_address_by_tls_only(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_goes_public_by_tls_only(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The address is the one that was connected to; within a private network it goes as it is."""
     monkeypatch.setattr(remote_bot, "is_public", lambda _: True)
     assert resolve(server.url).program == "1"
@@ -390,14 +374,6 @@ def test_a_token_goes_to_a_public_address_by_tls_only(
     assert len(server.headers) == seen
     monkeypatch.undo()
     assert resolve(server.url).program == "1"
-
-
-def test_without_its_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library is imported where a server is asked, and nowhere before."""
-    monkeypatch.delitem(sys.modules, remote_bot.__name__)
-    monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(InputError, match=r"pip install 'district-noir-arena\[remote\]'"):
-        resolve("http://127.0.0.1:1")
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from arena.addons.league.league_tables import ACTIVE, WITHDRAWN
 from arena.addons.league.submission import Refused
 from arena.addons.remote import bot_server
 from arena.entries.resolve import resolve
-from arena.errors import InputError, Unreachable
+from arena.errors import InputError
 from arena.tokens import SERVE_TOKEN
 from tests import ROOT, markdown
 from tests.addons.league.small import a_league, play
@@ -105,19 +104,6 @@ def test_a_run_goes_on_after_an_outage(server: Server, tmp_path: Path) -> None:
         assert whole_file.read_bytes() == part.read_bytes(), name
 
 
-@pytest.mark.study
-def test_other_machines_ask_it_as_this_one(server: Server) -> None:
-    """Each machine of a cluster asks the server itself; an outage ends the run there, too."""
-    keys = {"pairs": 2, "seed": 1, "progress": False}
-    here = arena.run([server.url, "uniform"], **keys).games
-    with futures.ProcessPoolExecutor(1) as executor:
-        there = arena.run([server.url, "uniform"], executor=executor, **keys).games
-        assert there.equals(here)
-        server.before = answering(status=500)
-        with pytest.raises(Unreachable, match="it answers 500"):
-            arena.run([server.url, "uniform"], executor=executor, **keys)
-
-
 def post(url: str, body: bytes, session: str = "s", **headers: str) -> tuple[int, bytes]:
     """Send a request, and return status and body of the answer."""
     connection = http.client.HTTPConnection(url.removeprefix("http://"))
@@ -191,22 +177,13 @@ def test_the_commands_on_the_page_play(tmp_path: Path) -> None:
         assert markdown.run(f"{play} --pairs 1".replace(there, here), tmp_path).returncode == 2
 
 
-def test_others_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An open server would run a bot's processes for anybody."""
+def test_others_need_a_token_and_sessions_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An open server would run processes for anybody, and those of who has gone must not stay."""
     monkeypatch.delenv(SERVE_TOKEN, raising=False)
     with pytest.raises(InputError, match="has to hold a token"):
         bot_server.serve(resolve("greedy"), "0.0.0.0", 0, print)
-
-
-@pytest.mark.parametrize("verb", ["check", "serve-bot"])
-@pytest.mark.slow
-def test_what_needs_a_program_says_so(server: Server, verb: str, tmp_path: Path) -> None:
-    """A check looks into a bot's process, and a server needs one."""
-    refused(run_command(tmp_path, verb, server.url))
-
-
-def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
-    """The arena that asked has given it up, and its process must not stay."""
     loops = write(tmp_path, "loops", "pass", init="\n        while True: pass")
     with closing(bot_server.Hall(resolve(str(loops)))) as hall, ThreadPoolExecutor() as threads:
         hall.answer("one", HELLO)
@@ -217,6 +194,13 @@ def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
         with pytest.raises(HTTPException, match="410"):
             asked.result()
         assert session.process.pid is None
+
+
+@pytest.mark.parametrize("verb", ["check", "serve-bot"])
+@pytest.mark.slow
+def test_what_needs_a_program_says_so(server: Server, verb: str, tmp_path: Path) -> None:
+    """A check looks into a bot's process, and a server needs one."""
+    refused(run_command(tmp_path, verb, server.url))
 
 
 @pytest.mark.slow
@@ -246,10 +230,8 @@ def pairs_of(league: League, name: str) -> int:
 
 
 @pytest.mark.slow
-def test_a_league_plays_on_without_a_server_that_cannot_be_asked(
-    server: Server, tmp_path: Path
-) -> None:
-    """Also with another version there, until that is handed in."""
+def test_a_league_plays_on_without_a_server_that_is_away(server: Server, tmp_path: Path) -> None:
+    """Also with another version there, until that is handed in; an outage is no refusal."""
     with a_league(tmp_path / "club", **CALM) as league:
         league.desk.submit(server.url, "ann")
         server.before = answering(status=503)
@@ -270,12 +252,7 @@ def test_a_league_plays_on_without_a_server_that_cannot_be_asked(
         assert not play(league)[0].away
         assert league.withdraw("ann").state == ACTIVE  # as it was
         assert league.find("ann")[-1].state == WITHDRAWN
-
-
-@pytest.mark.slow
-def test_a_server_that_fails_in_its_first_games_is_refused(server: Server, tmp_path: Path) -> None:
-    """With the fault as reason; an outage is no refusal."""
-    with a_league(tmp_path / "club", **CALM) as league:
+    with a_league(tmp_path / "other", **CALM) as league:
         server.reply = lambda one: (
             {"error": "no model"} if one["type"] == "choose" else server.play(one)
         )
@@ -306,9 +283,7 @@ def test_a_person_plays_against_a_server_on_the_page(client: Client, server: Ser
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bots", [["far={}"], ["{}", "uniform"]])
-def test_an_outage_is_said_and_keeps_the_game_unfinished(
-    client: Client, server: Server, bots: list[str]
-) -> None:
+def test_an_outage_keeps_the_game_open(client: Client, server: Server, bots: list[str]) -> None:
     """It is no forfeit; a game that is watched leaves no record."""
     server.before = FAILING_LATER
     last = client.play(client.begin(*(bot.format(server.url) for bot in bots), begins="me"))

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise, product
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,13 @@ from tests.tables.games import Played, play, random_rules, rows_of, tables_of, t
 
 CUP = tournament(bots=3, pairs=12)
 GAMES = [*play(CUP, forfeits=True)]
-TABLES = tables_of(CUP, rows_of(GAMES))
 VARIANT = tournament(bots=3, pairs=8, rules=random_rules(Random(8)))
+
+
+@pytest.fixture(scope="module")
+def tables() -> SimpleNamespace:
+    """Return the tables of these games."""
+    return tables_of(CUP, rows_of(GAMES))
 
 
 def seats_of(game: Played) -> tuple[str, str]:
@@ -61,9 +67,9 @@ def held_by(state: State) -> list[tuple[int, ...]]:
     ]
 
 
-def test_wins_count_who_was_ahead_and_won() -> None:
+def test_wins_count_who_was_ahead_and_won(tables: SimpleNamespace) -> None:
     """After three rounds if the game went on, and at its end, by source; cities are one, too."""
-    found = rows_by(TABLES.wins, "bot", "round", "source")
+    found = rows_by(tables.wins, "bot", "round", "source")
     games: Counter[tuple[object, ...]] = Counter()
     ahead, own = defaultdict(list), defaultdict(list)
     for game in GAMES:
@@ -90,8 +96,8 @@ def test_wins_count_who_was_ahead_and_won() -> None:
                 assert row[name] == pytest.approx(np.mean(own[*key, result]), abs=1e-4)
 
 
-def test_takes_are_those_of_all_games() -> None:
-    found = rows_by(TABLES.takes, "bot", "round", "action")
+def test_takes_are_those_of_all_games(tables: SimpleNamespace) -> None:
+    found = rows_by(tables.takes, "bot", "round", "action")
     takes = defaultdict(list)
     for game in GAMES:
         for ply, (before, after) in enumerate(pairwise(game.states)):
@@ -114,9 +120,9 @@ def test_takes_are_those_of_all_games() -> None:
         assert means == pytest.approx(np.mean(takes[key], axis=0), abs=1e-4)
 
 
-def test_cards_are_counted_by_game_and_their_wins_by_card() -> None:
+def test_cards_are_counted_by_game_and_their_wins_by_card(tables: SimpleNamespace) -> None:
     """How many of each kind a bot plays and takes; who took two of a kind and won counts twice."""
-    found = rows_by(TABLES.cards, "bot", "card")
+    found = rows_by(tables.cards, "bot", "card")
     played, taken, won = defaultdict(list), defaultdict(list), defaultdict(list)
     for game in GAMES:
         moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
@@ -192,17 +198,17 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_runs_have_finite_tables_and_give_no_warning(odd: str) -> None:
+def test_odd_runs_have_finite_tables_and_give_no_warning(tables: SimpleNamespace, odd: str) -> None:
     with np.errstate(all="raise", under="ignore"):
-        tables = tables_of(CUP, rows_of(ODD[odd]))
-    for table in (tables.wins, tables.takes, tables.cards):
+        found = tables_of(CUP, rows_of(ODD[odd]))
+    for table in vars(found).values():
         numbers = table.select_dtypes("number").astype(float).to_numpy()
         assert not np.isinf(numbers).any()
         text = table.to_csv(index=False)
         assert "nan" not in text
         assert "inf" not in text
-    assert tables.wins.empty == (odd in ("none", "forfeits", "unplayed"))
-    assert list(tables.takes.columns) == list(TABLES.takes.columns)
+    assert found.wins.empty == (odd in ("none", "forfeits", "unplayed"))
+    assert list(found.takes.columns) == list(tables.takes.columns)
 
 
 @pytest.mark.slow

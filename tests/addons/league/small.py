@@ -10,10 +10,11 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.addons.league import post, web
+from arena.addons.league import inbox, web
 from arena.addons.league.league import League, RoundResult, make_league
 from arena.addons.league.league_settings import Settings, check_settings
-from arena.addons.league.league_tables import ACTIVE, Version
+from arena.addons.league.ledger import ACTIVE, Version
+from arena.addons.league.shown import Standing
 from arena.check.item import Item, Order
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
@@ -104,8 +105,13 @@ def accept(_order: Order, *_: object, **__: object) -> Iterator[Item]:
 
 def version(number: int, name: str = "", **changes: Any) -> Version:
     """Return a version with this id, which is of no league."""
-    made = Version(number, name or f"bot{number}", 1, "", "", "", 0.1, False, ACTIVE, "", "")
+    made = Version(number, name or f"bot{number}", 1, "", "", "", 0.1)
     return made._replace(**changes)
+
+
+def standing(rank: int | None, bot: str, group: str, elo: float = 1500.0) -> Standing:
+    """Return the standing of a bot."""
+    return Standing(rank, bot, 2, "Ann", elo, elo - 30, elo + 30, 1260, group, ACTIVE, "")
 
 
 BOUNDARY = "a-line-between-parts"
@@ -144,7 +150,7 @@ class Client:
 
     def invite(self, owner: str) -> dict[str, str]:
         """Return the headers of a program of an owner."""
-        return {"Authorization": f"Bearer {post.invite(self.folder, owner)}"}
+        return {"Authorization": f"Bearer {inbox.invite(self.folder, owner)}"}
 
     def hand_in(
         self, token: Mapping[str, str], file: str, content: bytes, name: str = ""

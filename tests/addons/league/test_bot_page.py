@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
-from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
-from arena.addons.league.shown import Standing, format_why, standings, surely_beats, why
+from arena.addons.league.league_site import bot_report
+from arena.addons.league.ledger import WITHDRAWN, RatingRow, Version
+from arena.addons.league.shown import format_why, standings, surely_beats, why
 from arena.addons.studies import analysis
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
@@ -32,7 +32,7 @@ from arena.statistics.ratings import ELO
 from arena.store.reader import Choice
 from arena.tables.losses import Asked
 from arena.tournament.config_keys import Venue
-from tests.addons.league.small import a_league, play, settings, version
+from tests.addons.league.small import a_league, play, settings, standing, version
 from tests.conftest import Arena
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
@@ -72,7 +72,7 @@ def league(**changes: Any) -> Any:
         games=SimpleNamespace(
             results={"mine@2": RESULTS},
             faults={"mine": (2, first)},
-            tournament=None,
+            tournament=settings().tournament("league", 0, 1, []),
             store=None,
         ),
         settings=settings(**changes),
@@ -112,7 +112,7 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
 
 def test_the_course_has_a_line_for_each_version_and_faults_say_what_to_do() -> None:
     """Neither a raw table nor what the bot said; a version without games has no line."""
-    report = bot_report(league(), "mine", [standing()])
+    report = bot_report(league(), "mine", [standing(3, "mine", "a")])
     assert report.summary == ["mine, version 2 of Ann: rank 3, Elo 1500 (1470..1530)."]
     assert not [*report.tables()]
     (chart,) = report.charts()
@@ -149,12 +149,6 @@ def test_a_game_is_drawn_from_the_side_of_the_bot(tmp_path: Path) -> None:
                     assert (last > 0) == game.reason.startswith("A win"), game.title
 
 
-def standing(**changes: Any) -> Standing:
-    """Return the standing of the bot."""
-    numbers = (1500.0, 1470.0, 1530.0, 1260, "a", "active", "")
-    return Standing(3, "mine", 2, "Ann", *numbers)._replace(**changes)
-
-
 VENUE = Venue(workers=1)
 
 
@@ -175,11 +169,8 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
 
 def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> None:
     """Neither those beside it, nor those above it, nor those that are not rated or suspended."""
-    rows = ("a", 1, "a"), ("b", 2, "ab"), ("c", 3, "b"), ("new", 4, ""), ("gone", None, "")
-    found = [
-        Standing(rank, bot, 1, "x", 9.0 - (rank or 0), None, None, 9, group, "active", "")
-        for bot, rank, group in rows
-    ]
+    rows = (1, "a", "a"), (2, "b", "ab"), (3, "c", "b"), (4, "new", ""), (None, "gone", "")
+    found = [standing(rank, bot, group, 9.0 - (rank or 0)) for rank, bot, group in rows]
     beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]
     assert beaten == [("a", "c")]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import csv
 import os
 import re
 import shutil
@@ -22,6 +21,7 @@ from arena.addons.league import submission
 from arena.addons.league.evening import freeze, host, make_final, play_final
 from arena.addons.league.inbox import run_in_turns, take_all
 from arena.addons.league.league import League, make_league
+from arena.addons.league.league_commands import league as group
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
 from arena.addons.league.submission import NotNow, Refused
@@ -34,6 +34,7 @@ from arena.tournament.config_keys import Venue
 from tests import ROOT
 from tests.addons.league.small import a_league, accept, settings, write_bot
 from tests.conftest import Arena
+from tests.kit import csv_rows
 from tests.markdown import blocks
 from tests.waiting import until
 
@@ -56,20 +57,14 @@ def hosted(league: League, **how: Any) -> Any:
         return host(league, LocalExecutor(1), lambda _: None, **how)
 
 
-@pytest.mark.slow
-def test_an_owner_with_fifty_files_holds_nobody(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_owner_with_fifty_files_holds_nobody(league: League, tmp_path: Path) -> None:
     """Owners take turns: the one file of another owner comes second, though it is the newest."""
-    for number in range(4):
-        bot = str(write_bot(tmp_path, f"a{number}", number))
-        league.desk.submit(bot, f"a{number}", "Ann")
-    for number in range(4):
+    for number in (0, 1, 2):
+        league.desk.submit(str(write_bot(tmp_path, f"a{number}", number)), f"a{number}", "Ann")
         path = write_bot(league.folder / "inbox", f"a{number}", 100 + number)
         os.utime(path, (1000 + number,) * 2)
     write_bot(league.folder / "inbox", "bob", 200)
-    monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
-    assert [*take_all(league, lambda _: None)] == ["a0", "bob", "a1", "a2", "a3"]
+    assert [*take_all(league, lambda _: None, 0.0)] == ["a0", "bob", "a1", "a2"]
 
 
 def test_an_owner_has_one_submission_in_progress() -> None:
@@ -149,24 +144,21 @@ def fail(*_: object, **__: object) -> None:
 
 
 def test_the_command_ends_by_itself_with_times_and_a_summary(tmp_path: Path, arena: Arena) -> None:
-    """Every line has its time; the status is 0."""
+    """Every line has its time; the status is 0, and 1 if something waits or nobody can play."""
     make_league(tmp_path / "club", settings(round_pairs=20))
     done = arena("league", "host", "club", "--workers", "1", "--once")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert all(LINE.fullmatch(line) for line in lines)
     assert re.search(r"Z 0 accepted, 0 refused, 0 left; 1 round, ", lines[-1])
-
-
-def test_a_league_that_cannot_play_has_status_1(tmp_path: Path, arena: Arena) -> None:
-    """And one in whose inbox something has to wait, which is named with the reason."""
-    make_league(tmp_path / "club", settings(panel=["uniform"]))
-    (tmp_path / "club" / "inbox").mkdir()
-    write_bot(tmp_path / "club" / "inbox", "ann")
-    assert arena("league", "freeze", "club").returncode == 0
-    done = arena("league", "host", "club", "--once")
+    make_league(tmp_path / "one", settings(panel=["uniform"]))
+    (tmp_path / "one" / "inbox").mkdir()
+    write_bot(tmp_path / "one" / "inbox", "ann")
+    assert arena("league", "freeze", "one").returncode == 0
+    done = arena("league", "host", "one", "--once", "--workers", "1")
     assert done.returncode == 1
     assert "waits: ann.py: the league is frozen: submissions counted until" in done.stdout
+    assert "no round was played: nobody has an opponent" in done.stdout
 
 
 @pytest.mark.slow
@@ -192,33 +184,16 @@ def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
     assert all(LINE.fullmatch(line) for line in log)
 
 
-KEYS = {
-    "Unit": {"Description"},
-    "Service": {
-        *("User", "WorkingDirectory", "ExecStart", "Restart", "RestartSec"),
-        *("SuccessExitStatus", "TimeoutStopSec"),
-    },
-    "Install": {"WantedBy"},
-}
-
-
-def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
-    """By systemd itself where it is, else by its keys; its command is one of the arena."""
+def test_the_unit_for_systemd_runs_a_command_of_the_arena(tmp_path: Path) -> None:
+    """It is valid by systemd itself, where it is installed."""
     (text,) = blocks(PAGE, "ini")
     unit = configparser.ConfigParser()
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(text)
-    assert {name: {*unit[name]} for name in unit.sections()} == KEYS
-    program, *words = unit["Service"]["ExecStart"].split()
-    assert program.endswith("/.venv/bin/arena")
+    assert unit.sections() == ["Unit", "Service", "Install"]
+    program, name, *words = unit["Service"]["ExecStart"].split()
+    assert (program.endswith("/.venv/bin/arena"), name) == (True, "league")
     assert unit["Service"]["SuccessExitStatus"] == "143"  # after SIGTERM
-    from arena.addons.league.league_commands import league as group
-
-    assert words[0] == "league"
-    context = group.make_context("league", words[1:2], resilient_parsing=True)
-    _, command, _ = group.resolve_command(context, words[1:2])
-    assert command is not None
-    command.make_context("host", words[2:])
+    group.commands[words[0]].make_context(words[0], words[1:])
     if systemd := shutil.which("systemd-analyze"):
         path = tmp_path / "league.service"
         path.write_text(text.replace(program, "/bin/true"))
@@ -228,11 +203,14 @@ def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_path: Path) -> None:
-    """It says until when submissions counted; what lies in the inbox stays."""
-    bot = str(write_bot(tmp_path, "ann", 1))
-    league.desk.submit(bot, "ann")
+def test_a_frozen_league_takes_nothing_until_it_is_opened_and_plays_its_final(
+    league: League, tmp_path: Path
+) -> None:
+    """With equal games and deals of its own; what lies in the inbox stays; each final is a run."""
+    ann = league.desk.submit(str(write_bot(tmp_path, "ann", 1)), "ann")
     write_bot(league.folder / "inbox", "bob", 2)
+    with pytest.raises(InputError, match="it is not frozen; `arena league freeze "):
+        make_final(league, 2)
     freeze(league)
     why = "frozen: submissions counted until 2026-11-24 12:00:00 UTC"
     with pytest.raises(NotNow, match=why):
@@ -242,29 +220,23 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_pa
     with pytest.raises(InputError, match="it is frozen since 2026-11-24 12:00:00 UTC"):
         freeze(league)
     assert hosted(league, rounds=1).rounds == 1
+    (league.folder / ann.spec).unlink()
+    with pytest.raises(InputError, match=r"^ann: .*; `arena league withdraw .* ann` leaves it out"):
+        make_final(league, 2)
+    league.withdraw("ann")
+    tournament, folder = make_final(league, 2)
+    assert tournament.seed != league.settings.seed
+    how = Playing(Venue(workers=1), shown=QUIET)
+    outcome, report = play_final(league, 2, how)
+    assert (outcome.played, report.parent, report.is_file()) == (12, folder, True)
+    assert {row["games"] for row in csv_rows(folder / "standings.csv")} == {"8"}
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    again, _ = play_final(league, 2, how)
+    assert (again.played, again.kept) == (0, 12)
     freeze(league, undo=True)
     with pytest.raises(InputError, match="it is not frozen"):
         freeze(league, undo=True)
     assert [*take_all(league, lambda _: None, 0.0)] == ["bob"]
-
-
-@pytest.mark.slow
-def test_the_final_is_a_run_with_equal_games_and_deals_of_its_own(league: League) -> None:
-    """It needs a league that is frozen, and goes on where it was interrupted."""
-    with pytest.raises(InputError, match="it is not frozen; `arena league freeze "):
-        make_final(league, 2)
-    freeze(league)
-    tournament, folder = make_final(league, 2)
-    assert tournament.seed != league.settings.seed
-    outcome, report = play_final(league, 2, Playing(Venue(workers=1), shown=QUIET))
-    assert (outcome.played, report.parent) == (12, folder)
-    assert report.is_file()
-    with (folder / "standings.csv").open() as file:
-        assert {row["games"] for row in csv.DictReader(file)} == {"8"}
-    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
-    again, _ = play_final(league, 2, Playing(Venue(workers=1), shown=QUIET))
-    assert (again.played, again.kept) == (0, 12)
-    freeze(league, undo=True)
     league.desk.now = lambda: datetime(2026, 11, 25, 12, tzinfo=UTC)
     freeze(league)
     other, elsewhere = make_final(league, 2)
@@ -278,8 +250,9 @@ def test_a_refusal_has_its_reason_on_the_page(
 ) -> None:
     """In words of the arena: neither what the bot has said nor whose program it is."""
 
-    def refuse(*_: object, **__: object) -> Iterator[Item]:
-        yield Item("imports", "fail", "import: ValueError: secret <b>", "import")
+    def refuse(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        path = Path(order.spec.partition("=")[2])
+        yield Item("imports", "fail", f"secret, line 1 of {path.name}, line 2 of {path}", "import")
         yield Item("time", "fail", "secret", "my <i>own</i> kind")
 
     bot = str(write_bot(tmp_path, "ann", 1))
@@ -289,7 +262,8 @@ def test_a_refusal_has_its_reason_on_the_page(
     with pytest.raises(Refused, match="it is Ann's"):
         league.desk.submit(bot, "ann", "Bob")
     monkeypatch.setattr(submission, "run_check", refuse)
-    with pytest.raises(Refused, match="secret"):
+    why = "the check failed: imports: secret, line 1 of ann.py, line 2 of ann.py; time: secret;"
+    with pytest.raises(Refused, match=f"^{why}"):  # and not the league's, which is a hash
         league.desk.submit(str(write_bot(tmp_path, "ann", 2)), "ann", "Ann")
     assert history(league, "ann")["refusals"][-1]["why"].endswith(
         "time: secret; `arena check` of the file finds this at home, too"

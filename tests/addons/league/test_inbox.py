@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,29 +59,24 @@ def waiting(league: League) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> None:
-    """And removed: the league has kept them."""
+def test_what_is_handed_in_counts_once_by_its_name(league: League) -> None:
+    """And is removed: a file, a folder, what is copied whole again, and what a kill has left."""
     drop(league, "mine")
     folder = league.folder / "inbox" / "yours"
     folder.mkdir()
     write_bot(folder, "bot", 7)
     assert sorted(take(league)) == ["accepted: mine 1, by mine", "accepted: yours 1, by yours"]
-    assert waiting(league) == []
-    drop(league, "mine", 1)
-    assert take(league) == ["accepted: mine 2, by mine"]
-
-
-@pytest.mark.slow
-def test_a_folder_that_is_copied_whole_again_refuses_nobody(league: League) -> None:
-    """What plays already under its name is left out; under another name it is a copy."""
-    drop(league)
-    take(league)
-    path = drop(league)
+    path, taken = drop(league), league.folder / "taken"
     assert take(league) == ["left out: mine: the same as mine 1 of mine"]
-    assert league.ledger.refusals() == []
+    write_bot(taken)  # killed before it was removed
+    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
+    assert (league.ledger.refusals(), waiting(league)) == ([], [])
     drop(league).rename(path.with_name("other.py"))
     assert take(league) == ["refused: other: the same as mine 1 of mine"]
     assert [refusal.name for refusal in league.ledger.refusals()] == ["other"]
+    os.rename(drop(league, "mine", 1), taken / "mine.py")  # killed before it was submitted
+    assert take(league) == ["accepted: mine 2, by mine"]
+    assert (len(league.find("mine")), waiting(league)) == (2, [])
 
 
 @pytest.mark.slow
@@ -132,11 +128,13 @@ def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
     json.dumps([*map(list, league.ledger.refusals())]).encode()
 
 
-@pytest.mark.slow
 def test_what_is_over_the_limit_of_the_day_waits(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thousand submissions of one name cost three checks a day, and none is lost."""
+    """A thousand submissions of one name cost three checks a day, and none is lost.
+
+    Whoever fills the inbox with wrong names writes neither the news nor the disk full.
+    """
     for number in range(4):
         drop(league, "mine", number)
         assert len(take(league)) == 1
@@ -146,10 +144,6 @@ def test_what_is_over_the_limit_of_the_day_waits(
     assert waiting(league) == ["mine.py"]
     monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
     assert take(league) == ["accepted: mine 5, by mine"]
-
-
-def test_wrong_names_have_a_limit_and_are_not_told_to_everybody(league: League) -> None:
-    """Whoever fills the inbox writes neither the news nor the disk full; the others wait."""
     for number in range(9):
         (league.folder / "inbox" / f"{number} BUY THIS.py").write_text("x = 1")
     assert len(take(league)) == 4
@@ -194,19 +188,6 @@ def test_the_next_one_of_a_name_waits_for_the_one_before(
     assert waiting(league) == ["mine.py", "mine.py"]
     monkeypatch.setattr(submission.Desk, "submit", accepted)
     assert take(league) == ["accepted: mine 1, by mine", "accepted: mine 2, by mine"]
-
-
-@pytest.mark.slow
-def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(league: League) -> None:
-    """What was taken is submitted when the next process begins; it counts once."""
-    path = drop(league)
-    (league.folder / "taken").mkdir(exist_ok=True)
-    os.rename(path, league.folder / "taken" / "mine.py")
-    assert take(league) == ["accepted: mine 1, by mine"]
-    write_bot(league.folder / "taken")  # killed before it was removed
-    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
-    assert len(league.find("mine")) == 1
-    assert (league.ledger.refusals(), waiting(league)) == ([], [])
 
 
 EAGAIN = "Resource temporarily unavailable"
@@ -301,25 +282,19 @@ def test_a_round_that_the_machine_refuses_is_one_line(
     assert (hosted.accepted, hosted.waiting) == (3, [])
     index = three.folder / "site" / "index.html"
     index.unlink()  # as a kill may have left it
+    asked: list[Any] = []
+    monkeypatch.setattr(evening, "take_all", lambda *_, **how: asked.append(how) or [])
     with three.playing():
         host(three, LocalExecutor(1), told.append, rounds=1)
-    assert index.is_file()
+    assert (index.is_file(), asked) == (True, [{"checks": 1, "whole": True}])
 
 
 def test_a_worker_that_the_machine_refused_a_process_ends_the_run() -> None:
     """Its games are not played apart until a bot is blamed."""
-
-    class Buried:
-        """A worker that has ended with these words."""
-
-        words = f"Exhausted: no process of a bot can be started: {EAGAIN}"
-
-        def bury(self) -> str:
-            return "ended with exit status 1"
-
+    why = f"no process of a bot can be started: {EAGAIN}"
     crew: Any = Crew.__new__(Crew)
-    crew.members = {0: Buried()}
-    with pytest.raises(Exhausted, match=f"^no process of a bot can be started: {EAGAIN}$"):
+    crew.members = {0: SimpleNamespace(words=f"Exhausted: {why}", bury=lambda: "ended")}
+    with pytest.raises(Exhausted, match=f"^{why}$"):
         crew._replace(0, "")
 
 

@@ -308,7 +308,10 @@ def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -
     (tmp_path / "cup.yaml").write_text(CUP)
     rules = ("--rule", "tiebreak=supports", "--rule", "cities_needed=4")
     words = ("ablate", "cup.yaml", "--pairs", "1", *rules)
-    lines = arena(*words).stdout.splitlines()
+    done = arena(*words)
+    names = ["base", "tiebreak=supports", "cities_needed=4"]
+    assert done.stderr.splitlines() == [f"{n} of 3: {name}" for n, name in enumerate(names, 1)]
+    lines = done.stdout.splitlines()
     assert lines[0] == "6 games of cup under each; base: the published rules."
     assert lines[-1] == "results in results/cup-ablate/"
     assert arena(*words, "-q").stdout == ""

@@ -16,8 +16,8 @@ SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
 MISFIT = Misfit("uniform", "denier", 0.157, 0.067)
 
 
-def test_each_finding_is_a_line_and_an_advantage_without_elo_a_share() -> None:
-    """In the order of the seats, the misfits and the cycle."""
+def test_each_finding_is_a_line_of_80_columns_at_most() -> None:
+    """In the order of the seats, the misfits and the cycle; an advantage without Elo is a share."""
     found = replace(NOTHING, seat=SEAT, tested=15, misfits=[MISFIT] * 4, cycle=[*"abca"])
     assert [*found.lines()] == [
         "seat 0 scores 51.3 % (50.2..52.4): +9 Elo (1..17)",
@@ -28,16 +28,14 @@ def test_each_finding_is_a_line_and_an_advantage_without_elo_a_share() -> None:
     found = replace(NOTHING, seat=SeatAdvantage(3, 1.0, 0.6, 1.0, None, 104.2, None))
     assert [*found.lines()] == ["seat 0 scores 100.0 % (60.0..100.0)"]
     assert [*NOTHING.lines()] == NOTHING.warnings() == []
-
-
-def test_no_line_is_wider_than_80_columns() -> None:
     long = "a bot with a very long name indeed"
     misfits = [Misfit(long, long, 1.0, 0.999)] * 9
     found = replace(NOTHING, tested=499_500, misfits=misfits, cycle=[long] * 6)
     assert max(map(len, found.lines())) <= 80
 
 
-def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
+def test_findings_are_warnings_and_data_for_json() -> None:
+    """With null or an empty list for none."""
     groups = [[one, "z"] for one in "abcde"]
     found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, unanchored=["x"], groups=groups)
     assert found.warnings() == [
@@ -46,9 +44,6 @@ def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
         "2 more",
     ]
     assert replace(found, unanchored=[], groups=[]).warnings() == []
-
-
-def test_findings_are_data_for_json_with_null_or_an_empty_list_for_none() -> None:
     found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, seat=SEAT, misfits=[MISFIT])
     document = json.loads(json.dumps(found.document()))
     assert document["anchor"] == {"bot": "x", "elo": 1239.0}

@@ -47,7 +47,7 @@ def sentences(met: Met) -> list[str]:
     return [*headline_of(met).sentences()]
 
 
-def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
+def test_the_stronger_one_is_named_with_its_lead() -> None:
     """As it is apart, probable or open; the probability is never said to be 1."""
     said, lead = sentences({("a", "b"): UP})
     assert said == "a is stronger than b."
@@ -59,9 +59,6 @@ def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     said, lead = sentences({("a", "b"): EVEN})
     assert said == "b and a are not told apart."
     assert lead.startswith("b leads a by +4 Elo (-")
-
-
-def test_the_strongest_of_three_leads_all_others() -> None:
     met: Met = {("a", "b"): UP, ("a", "c"): UP, ("b", "c"): EVEN}
     found = headline_of(met)
     assert (found.order[0], found.top.apart, [*found.apart]) == ("a", True, [True, False])
@@ -92,14 +89,6 @@ def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
     assert headline_of(met).sentence().endswith(shared)
 
 
-def test_of_two_unbeaten_bots_with_the_same_results_none_is_rated_less_precisely() -> None:
-    """Their chances to be the strongest are drawn, and differ in the last digit."""
-    met: Met = {("a", "b"): (0, 0, 0, 0, 1), ("b", "c"): (1, 0, 0, 0, 0)}
-    shared, said, *_ = headline_of(met).sentences()
-    assert shared == "a and c share the first rank."
-    assert said == "a is the strongest with a probability of 36.5 %: c and b may be, too."
-
-
 def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> None:
     """It has played a twentieth of the pairs, in a second list: both are named, with the reason."""
     known = {("a", "b"): (65, 0, 109, 0, 26), ("a", "c"): (37, 0, 117, 0, 46)}
@@ -114,7 +103,12 @@ def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> No
     )
 
 
-def test_an_unbeaten_bot_has_a_lead_without_an_upper_end_and_is_apart_after_six_pairs() -> None:
+def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
+    """It is apart after six pairs; of two with the same results none is rated less precisely."""
+    met: Met = {("a", "b"): (0, 0, 0, 0, 1), ("b", "c"): (1, 0, 0, 0, 0)}
+    shared, said, *_ = headline_of(met).sentences()
+    assert shared == "a and c share the first rank."
+    assert said == "a is the strongest with a probability of 36.5 %: c and b may be, too."
     probable, sure = "a is probably stronger than b, but not surely.", "a is stronger than b."
     for pairs, said in ((4, probable), (6, sure)):
         found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})

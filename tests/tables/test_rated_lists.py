@@ -40,7 +40,7 @@ def table_of(rated: RatedLists, name: str) -> pd.DataFrame:
 
 
 @pytest.mark.slow
-def test_single_games_have_the_intervals_of_independent_games() -> None:
+def test_the_units_are_pairs_or_independent_games() -> None:
     """Wilson's interval of 40 games, and the error of an Elo from their variance."""
     rated = rate_lists([listed(*[("a", "b", "a")] * 30, *[("b", "a", "a")] * 10)], "b=1500")
     assert rated.units == (0, 40)
@@ -54,10 +54,6 @@ def test_single_games_have_the_intervals_of_independent_games() -> None:
     row = table_of(rated, "standings").loc["a"]
     error = Z95 * 400 / math.log(10) / math.sqrt(400 * 0.75 * 0.25)
     assert (row["elo_high"] - row["elo_low"]) / 2 == pytest.approx(error, rel=0.01)
-
-
-@pytest.mark.slow
-def test_pairs_are_the_units_where_they_are_known() -> None:
     rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
     rated = rate_lists([listed(*rows, more=("pair",))])
     assert rated.units == (40, 0)
@@ -114,16 +110,6 @@ def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: 
         rate_lists([listed(*rows, more=("pair", "seat"))])
 
 
-def test_a_bot_that_improves_during_its_games_is_named() -> None:
-    rows = [("a", "b", "ab"[pair < 20], pair, seat) for pair in range(40) for seat in (0, 1)]
-    mixed = [("a", "b", "ab"[pair % 2], pair, seat) for pair in range(40) for seat in (0, 1)]
-    warnings = [
-        rate_lists([listed(*some, more=("pair", "seat"))]).tables.findings.warnings()
-        for some in (rows, mixed)
-    ]
-    assert warnings == [["a became stronger during its games: the intervals are wider for it"], []]
-
-
 def test_bots_are_known_by_identity_and_else_by_label() -> None:
     """One with two labels is one bot; a label of two bots has the hash after it."""
     game = ("a", "b", "a")
@@ -172,8 +158,8 @@ def test_what_a_list_does_not_say_is_empty() -> None:
 
 
 @pytest.mark.slow
-def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
-    """By the sum of squares; those that no game connects with it stay."""
+def test_anchors_widen_intervals_and_the_better_known_weighs_more() -> None:
+    """By the sum of squares, in its group; Elo and error are those of the mean by precision."""
     rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
     sure = standings([listed(*rows)], "a=2000")
     anchors = {"a": (2000.0, 30.0)}
@@ -184,11 +170,6 @@ def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     for table in (sure, loose):
         assert np.ptp(table["elo"][["c", "d"]]) > 0
     assert loose.loc[["c", "d"]].equals(sure.loc[["c", "d"]])
-
-
-@pytest.mark.slow
-def test_of_several_anchors_the_better_known_weighs_more() -> None:
-    """Elo and error of the scale are those of their mean by precision; one that is sure decides."""
     rows = [("a", "b", winner) for winner in "aab" * 30]
     alone = standings([listed(*rows)], "a=2000")
     below = 2000 - alone.loc["b", "elo"]
@@ -206,7 +187,14 @@ def test_of_several_anchors_the_better_known_weighs_more() -> None:
     assert sure.loc["a", ["elo", "elo_high"]].tolist() == [2000.0, 2000.0]
 
 
-def test_a_group_has_the_name_of_its_strongest_bot_in_all_lines() -> None:
+def test_warnings_name_who_improves_and_the_strongest_of_a_group() -> None:
+    rows = [("a", "b", "ab"[pair < 20], pair, seat) for pair in range(40) for seat in (0, 1)]
+    mixed = [("a", "b", "ab"[pair % 2], pair, seat) for pair in range(40) for seat in (0, 1)]
+    warnings = [
+        rate_lists([listed(*some, more=("pair", "seat"))]).tables.findings.warnings()
+        for some in (rows, mixed)
+    ]
+    assert warnings == [["a became stronger during its games: the intervals are wider for it"], []]
     rated = rate_lists([listed(("a", "b", "a"), ("NA", "nan", "nan"))])
     named = "2 groups of bots never met, those of a and nan"
     assert rated.headline.sentence().startswith(named)
@@ -228,9 +216,7 @@ SCORED = ("win_type", "points", "opponent_points")
         ("draw", "", 12, 3),
     ],
 )
-def test_a_result_that_contradicts_itself_is_refused(
-    winner: str, win_type: str, points: int, other: int
-) -> None:
+def test_a_contradiction_is_refused(winner: str, win_type: str, points: int, other: int) -> None:
     good = ("a", "b", "b", "city", 12, 3), ("a", "b", "a", "points", 12, 3)
     level = ("a", "b", "b", "tiebreak", 7, 7), ("a", "b", "draw", "draw", 7, 7)
     faulty = ("a", "b", "a", "forfeit", 0, 9), ("a", "b", "a", "", 3, 12)
@@ -280,14 +266,11 @@ def test_the_same_games_count_once(folder: Path, way: str) -> None:
     assert f"{places[1]}: {GAMES} games of {places[0]} there again: counted once" in both.notes
 
 
-def test_the_same_frame_counts_once_and_is_named_by_its_number(folder: Path) -> None:
+def test_the_same_frame_counts_once_and_other_games_all(folder: Path) -> None:
+    """Those of another seed: pairs of one number are other deals."""
     frame = pd.read_csv(folder / "copied.csv")
     note = "table 2: 60 games of table 1 there again: counted once"
     assert note in arena.rate(frame, frame).notes
-
-
-def test_other_games_of_the_same_bots_all_count(folder: Path) -> None:
-    """Those of another seed: pairs of one number are other deals."""
     bots = ["greedy", "majority", "uniform"]
     other = arena.run(bots, pairs=10, seed=6, progress=False)
     for name in ("copied.csv", "records.jsonl"):

@@ -279,7 +279,7 @@ FOUR = round_robin(["a", "b", "x", "y"])  # ab ax ay bx by xy
         ({1: 1, 4: 1}, set()),
     ],
 )
-def test_a_bot_without_a_finished_game_is_not_rated(
+def test_without_finished_games_a_bot_is_unrated(
     finished: dict[int, int], unrated: set[str]
 ) -> None:
     assert find_unrated(FOUR, finished) == unrated

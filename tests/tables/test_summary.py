@@ -41,7 +41,8 @@ def rows_of(labels: Sequence[str]) -> list[dict[str, Any]]:
     return [row | {"bot": label} for label in labels]
 
 
-def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() -> None:
+def test_long_and_wide_labels_keep_the_columns_in_line() -> None:
+    """A sign of Japanese takes two columns, an accent none; 40 variants have 40 names."""
     standings = rows_of(VARIANTS)
     for room in (80, 110):
         head, *lines = format_standings(standings, room)
@@ -51,10 +52,6 @@ def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() ->
         assert len(lines) == 40
     _, *whole = format_standings(standings)
     assert [line[6:].partition("  ")[0] for line in whole] == VARIANTS
-
-
-def test_labels_of_wide_signs_keep_the_columns_in_line() -> None:
-    """A sign of Japanese takes two columns, an accent that is a sign of its own none."""
     labels = ["greedy", "\u6253\u3064", "e\u0301t\u00e9", "\u6253" * 12]
     lines = [*format_standings(rows_of(labels), room=80)]
     assert len({*map(columns, lines)}) == 1
@@ -108,8 +105,6 @@ def test_whole_labels_are_kept_where_they_fit() -> None:
         ),
     ],
 )
-def test_a_long_label_lacks_a_piece_in_the_middle(
-    labels: list[str], width: int, names: list[str]
-) -> None:
+def test_a_long_label_lacks_its_middle(labels: list[str], width: int, names: list[str]) -> None:
     found = short_names(labels, width)
     assert [found.of(label) for label in labels] == names

@@ -211,24 +211,20 @@ def test_odd_runs_have_finite_tables_and_give_no_warning(tables: SimpleNamespace
     assert list(found.takes.columns) == list(tables.takes.columns)
 
 
-@pytest.mark.slow
-def test_a_large_run_is_replayed_in_part() -> None:
-    rows = rows_of([*play(CUP)])
-    few = tables_of(CUP, [row for row in rows if row.pair < 2])
-    for games in (None, 5):
-        part = tables_of(CUP, rows, games=games, replayed=6)
-        for name in ("wins", "takes", "cards"):
-            assert getattr(part, name).equals(getattr(few, name)), name
-
-
 def first(pairs: dict[int, int]) -> list[Row]:
     """Return the rows of the first pairs of these pairings, so many of each."""
     return [row for row in rows_of([*play(CUP)]) if row.pair < pairs.get(row.pairing, 0)]
 
 
 @pytest.mark.slow
-def test_the_first_pairs_are_those_that_there_are() -> None:
-    """Where a run that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
+def test_a_large_run_is_replayed_in_part() -> None:
+    """Where one that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
+    rows = rows_of([*play(CUP)])
+    few = tables_of(CUP, [row for row in rows if row.pair < 2])
+    for games in (None, 5):
+        part = tables_of(CUP, rows, games=games, replayed=6)
+        for name in ("wins", "takes", "cards"):
+            assert getattr(part, name).equals(getattr(few, name)), name
     rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
     few = [row for row in rows if row.pair < (2 if row.pairing else 6)]
     assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)
@@ -245,9 +241,7 @@ def test_the_first_pairs_are_those_that_there_are() -> None:
         ([], 9, []),
     ],
 )
-def test_of_many_pairings_some_at_equal_distances_have_a_pair(
-    pairs: list[int], limit: int, wanted: list[int]
-) -> None:
+def test_some_of_many_pairings_have_a_pair(pairs: list[int], limit: int, wanted: list[int]) -> None:
     assert share_out(np.array(pairs, np.int64), limit).tolist() == wanted
 
 

@@ -1,8 +1,8 @@
 """Store in league.sqlite who is in a league: versions of bots, refusals, ratings.
 
-Each event is one transaction: a submission, or the end of a round. Readers never wait,
-and the unfinished changes of a killed process are rolled back. Before it: the rows of its tables,
-and what may stand in them as names of bots and of owners.
+Their rows come first, and what may stand in them as names of bots and of owners. Each event is one
+transaction: a submission, or the end of a round. Readers never wait, and the unfinished changes of
+a killed process are rolled back.
 """
 
 from __future__ import annotations

@@ -158,11 +158,8 @@ def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None
     return tuning
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
     """What a search of parameters has found, and what the comparison on fresh deals says of it.
-
-    `tried` has the candidates, the best first; `played` and `kept` are numbers of games.
 
     >>> import arena
     >>> hasty, ranges = "greedy(patience=1.0)", {"patience": "0..20"}
@@ -171,11 +168,12 @@ class Tuning:
     (True, True)
     """
 
-    plan: TuningPlan
-    tried: Sequence[Candidate]
-    proof: Comparison
-    played: int
-    kept: int
+    def __init__(
+        self, plan: TuningPlan, tried: Sequence[Candidate], proof: Comparison, *games: int
+    ) -> None:
+        """Take the candidates, the best first, the comparison, and the games played and kept."""
+        self.plan, self.tried, self.proof = plan, tried, proof
+        self.played, self.kept = games
 
     @property
     def best(self) -> dict[str, Any]:

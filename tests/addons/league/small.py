@@ -10,7 +10,10 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.addons.league import inbox, web
+import pytest
+
+from arena.addons.league import inbox, submission, web
+from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, RoundResult, make_league
 from arena.addons.league.league_settings import Settings, check_settings
 from arena.addons.league.ledger import ACTIVE, Version
@@ -82,6 +85,23 @@ _MADE: dict[str, list[tuple[Path, int, bytes | None]]] = {}
 
 def _content(path: Path) -> bytes | None:
     return None if path.is_dir() else path.read_bytes()
+
+
+@contextmanager
+def an_unchecked_league(folder: Path, **changes: Any) -> Iterator[League]:
+    """Yield a league with an inbox, whose check finds nothing."""
+    with pytest.MonkeyPatch.context() as patch, a_league(folder, **changes) as league:
+        patch.setattr(submission, "run_check", accept)
+        (folder / "inbox").mkdir()
+        yield league
+
+
+def take(league: League, settled: float = 0.0) -> list[str]:
+    """Take what was handed in, and return what was told."""
+    told: list[str] = []
+    for _ in take_all(league, told.append, settled):
+        pass
+    return told
 
 
 def play(league: League, rounds: int = 1, workers: int = 1) -> list[RoundResult]:

@@ -193,9 +193,7 @@ def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> Non
 
 
 @pytest.mark.slow
-def test_a_lesson_finds_the_files_of_the_league_from_any_folder(
-    club: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lesson_finds_the_leagues_files(club: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """And why a bot lost is said without a lesson, for which its deals would be played again."""
     homes: list[Path] = []
     monkeypatch.setattr(analysis, "teach", lambda *_, home, **__: homes.append(home))
@@ -250,8 +248,8 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
     assert not {*chosen} & {other for other in [*more][:10] if other not in more}
 
 
-def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -> None:
-    """A course hands in at once: without games between the panel's bots, most had no rating."""
+def test_newcomers_are_connected_and_meet_bots_of_known_elo_first() -> None:
+    """Without games between the panel's bots, most of a first round had no rating."""
     bots = [known(1400 + 50 * n, half=60.0) for n in range(6)] + [FRESH] * 30
     chosen = choose_meetings(bots, played(36, 0), 30 * BLOCK)
     assert {bot for two in chosen for bot in two} >= {*range(6, 36)}
@@ -264,28 +262,20 @@ def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -
     gone = [*bots[:6], *([known(most=0)] * 30)]  # replaced since then; two of the panel had met
     matrix[0, 1] = 500
     assert all(max(two) < 6 for two in choose_meetings(gone, matrix, BLOCK))
-
-
-def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:
-    """Games of two unknown bots say nothing of either, and connect them with nobody."""
     bots = [known(1300), known(1500), known(1700)] + [FRESH] * 8
     chosen = choose_meetings(bots, played(11, 500, new=8), 24 * BLOCK)
     assert all(min(two) < 3 for two in chosen)
     assert all({*of_bot(chosen, new)} == {0, 1, 2} for new in range(3, 11))
 
 
-def test_every_version_plays_a_tenth_of_the_mean() -> None:
-    """It comes before one that is far less well known."""
+def test_every_version_plays_a_tenth_of_the_mean_and_a_slow_one_has_a_budget() -> None:
+    """It comes before one far less well known; what counts is what a second of playing tells."""
     bots = [known(), known(), known(), known(half=3.0), FRESH]
     matrix = played(5, 1000, new=2)
     matrix[3, 0] = matrix[0, 3] = 30
     matrix[4, 1:3] = matrix[1:3, 4] = 600
     chosen = choose_meetings(bots, matrix, 6 * BLOCK)
     assert sum(of_bot(chosen, 3).values()) == 6 * BLOCK
-
-
-def test_a_fast_opponent_is_preferred_and_a_slow_bot_has_a_budget() -> None:
-    """What counts is what a second of playing tells."""
     bots = [known(cost=6.4), known(cost=0.1), known(cost=0.1), FRESH]
     matrix = played(4, 100)
     assert of_bot(choose_meetings(bots, matrix, 20 * BLOCK), 3)[0] == 0
@@ -335,30 +325,7 @@ def rated(bots: list[Version], played: Games, now: set[str] | None = None) -> di
     return {row.version: row for row in rate(bots, two, totals, now or set())}
 
 
-def test_the_panel_keeps_its_mean_and_others_follow() -> None:
-    """Whatever else plays: so numbers stay comparable."""
-    for part in (FIELD, FIELD[:3], [FIELD[0], FIELD[1], FIELD[4]]):
-        rows = rated(FIELD, games(part))
-        mean = (rows[1].elo + rows[2].elo) / 2
-        assert mean == pytest.approx(PANEL, abs=1e-6)
-    rows = rated(FIELD, games(FIELD), {"bot3"})
-    for id, elo in TRUE.items():
-        assert abs(rows[id].elo - elo) < 40
-        assert rows[id].played == (id == 3)
-        assert rows[id].pairs == 1600
-
-
-def test_versions_that_no_longer_play_count_fully_and_have_no_letters() -> None:
-    """Their games are as true as before."""
-    rows = rated(FIELD, games(FIELD))
-    assert rows[4].letters == ""
-    assert all(rows[id].letters for id in (1, 2, 3, 5))
-    again = rated([*FIELD[:4], FIELD[4]._replace(state=WITHDRAWN)], games(FIELD))
-    assert again[3].elo == rows[3].elo
-    assert again[5].letters == ""
-
-
-def test_who_is_not_connected_with_the_panel_has_no_rating(
+def test_who_is_not_connected_with_the_panel_is_not_rated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its Elo would be a number from nowhere."""
@@ -385,8 +352,23 @@ def test_the_intervals_of_the_first_and_the_last_allow_for_their_choice() -> Non
     assert sum(map(all, found)) >= 18
 
 
-def test_an_unbeaten_bot_has_no_upper_end() -> None:
-    """It is stronger by an unknown amount."""
+def test_the_panel_keeps_its_mean_and_who_plays_has_letters() -> None:
+    """Versions that no longer play count fully; an unbeaten bot has no upper end."""
+    for part in (FIELD, FIELD[:3], [FIELD[0], FIELD[1], FIELD[4]]):
+        rows = rated(FIELD, games(part))
+        mean = (rows[1].elo + rows[2].elo) / 2
+        assert mean == pytest.approx(PANEL, abs=1e-6)
+    rows = rated(FIELD, games(FIELD), {"bot3"})
+    for id, elo in TRUE.items():
+        assert abs(rows[id].elo - elo) < 40
+        assert rows[id].played == (id == 3)
+        assert rows[id].pairs == 1600
+    rows = rated(FIELD, games(FIELD))
+    assert rows[4].letters == ""
+    assert all(rows[id].letters for id in (1, 2, 3, 5))
+    again = rated([*FIELD[:4], FIELD[4]._replace(state=WITHDRAWN)], games(FIELD))
+    assert again[3].elo == rows[3].elo
+    assert again[5].letters == ""
     rows = rated(FIELD, [*games(FIELD[:3]), (1, 5, (20, 0, 0, 0, 0))])
     assert rows[5].high is None
     assert rows[5].low is not None

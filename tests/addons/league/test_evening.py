@@ -32,7 +32,7 @@ from arena.executors.log import QUIET
 from arena.runs.run import Playing
 from arena.tournament.config_keys import Venue
 from tests import ROOT
-from tests.addons.league.small import a_league, accept, settings, write_bot
+from tests.addons.league.small import a_league, accept, an_unchecked_league, settings, write_bot
 from tests.conftest import Arena
 from tests.kit import csv_rows
 from tests.markdown import blocks
@@ -43,11 +43,9 @@ LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .+")
 
 
 @pytest.fixture
-def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+def league(tmp_path: Path) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", round_pairs=20) as made:
-        (made.folder / "inbox").mkdir()
+    with an_unchecked_league(tmp_path / "club", round_pairs=20) as made:
         yield made
 
 
@@ -84,9 +82,7 @@ def test_an_owner_has_one_submission_in_progress() -> None:
 
 
 @pytest.mark.slow
-def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_evening_loses_nothing(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that goes on is told so at its next sign of life; the file is taken again."""
     ended: list[bool] = []
 
@@ -119,9 +115,7 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
 
 
 @pytest.mark.slow
-def test_once_takes_all_plays_a_round_and_says_what_it_came_to(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_once_takes_all_and_plays_a_round(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole inbox, also if this takes long; a submission that cannot be taken is left to do."""
     monkeypatch.setattr("arena.addons.league.inbox.LONGEST", -1.0)
     monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
@@ -203,9 +197,7 @@ def test_the_unit_for_systemd_runs_a_command_of_the_arena(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_frozen_league_takes_nothing_until_it_is_opened_and_plays_its_final(
-    league: League, tmp_path: Path
-) -> None:
+def test_a_frozen_league_takes_nothing_and_plays_its_final(league: League, tmp_path: Path) -> None:
     """With equal games and deals of its own; what lies in the inbox stays; each final is a run."""
     ann = league.desk.submit(str(write_bot(tmp_path, "ann", 1)), "ann")
     write_bot(league.folder / "inbox", "bob", 2)
@@ -245,9 +237,7 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened_and_plays_its_final(
 
 
 @pytest.mark.slow
-def test_a_refusal_has_its_reason_on_the_page(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_are_told(league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In words of the arena: neither what the bot has said nor whose program it is."""
 
     def refuse(order: Order, *_: object, **__: object) -> Iterator[Item]:
@@ -287,9 +277,7 @@ def test_a_refusal_has_its_reason_on_the_page(
 
 
 @pytest.mark.slow
-def test_a_league_that_rests_plays_only_for_newcomers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resting_league_awaits_newcomers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While every rating is within the target."""
     monkeypatch.setattr(submission, "run_check", accept)
     monkeypatch.setattr("arena.addons.league.evening._PAUSE", 0.0)

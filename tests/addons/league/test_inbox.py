@@ -26,30 +26,20 @@ from arena.check.sparring import CutShort
 from arena.errors import ArenaError, Exhausted
 from arena.executors.local import Crew, LocalExecutor
 from tests import ROOT
-from tests.addons.league.small import NOON, a_league, accept, write_bot
+from tests.addons.league.small import NOON, an_unchecked_league, take, write_bot
 from tests.runs.test_rogues import needs_jail
 
 
 @pytest.fixture
-def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+def league(tmp_path: Path) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
-        (made.folder / "inbox").mkdir()
+    with an_unchecked_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
         yield made
 
 
 def drop(league: League, name: str = "mine", number: int = 0) -> Path:
     """Put a bot into the inbox."""
     return write_bot(league.folder / "inbox", name, number)
-
-
-def take(league: League, settled: float = 0.0) -> list[str]:
-    """Take what is there, and return what was told."""
-    told: list[str] = []
-    for _ in take_all(league, told.append, settled):
-        pass
-    return told
 
 
 def waiting(league: League) -> list[str]:
@@ -128,9 +118,7 @@ def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
     json.dumps([*map(list, league.ledger.refusals())]).encode()
 
 
-def test_what_is_over_the_limit_of_the_day_waits(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_over_the_days_limit_waits(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand submissions of one name cost three checks a day, and none is lost.
 
     Whoever fills the inbox with wrong names writes neither the news nor the disk full.
@@ -171,9 +159,7 @@ def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
 
 
 @pytest.mark.slow
-def test_the_next_one_of_a_name_waits_for_the_one_before(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_of_a_name_waits(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was taken and found no room on the disk is not replaced."""
     accepted = submission.Desk.submit
 
@@ -196,13 +182,11 @@ EAGAIN = "Resource temporarily unavailable"
 @pytest.fixture
 def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league with three bots in its inbox, whose check finds nothing."""
-    monkeypatch.setattr(submission, "run_check", accept)
     monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
     monkeypatch.setattr(evening, "_PAUSE", 0.0)
-    with a_league(tmp_path / "club") as made:
-        (made.folder / "inbox").mkdir()
+    with an_unchecked_league(tmp_path / "club") as made:
         for number in range(3):
-            write_bot(made.folder / "inbox", f"b{number}", number)
+            drop(made, f"b{number}", number)
         yield made
 
 
@@ -223,9 +207,7 @@ WHERE: dict[str, tuple[object, str, Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize("where", WHERE)
-def test_what_the_machine_refuses_waits_and_is_one_line(
-    three: League, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_without_room_it_waits(three: League, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """For three submissions and two passes; when there is room again, all are accepted."""
     if where == "jail":
         three.desk.settings = replace(three.settings, lane="jail")
@@ -244,9 +226,7 @@ def test_what_the_machine_refuses_waits_and_is_one_line(
     assert sorted(told[1:]) == [f"accepted: b{number} 1, by b{number}" for number in range(3)]
 
 
-def test_a_bot_that_takes_too_long_is_refused_in_the_leagues_own_words(
-    three: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_is_too_long_refuses(three: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its owner gives no --games; a full disk is not recorded as a refusal."""
     error: ArenaError = CutShort("cut short at 'imports': the bot used 60 s of processor time")
     path = str(three.folder / "inbox" / "b0.py")
@@ -262,9 +242,7 @@ def test_a_bot_that_takes_too_long_is_refused_in_the_leagues_own_words(
     assert len(three.ledger.refusals()) == 1
 
 
-def test_a_round_that_the_machine_refuses_is_one_line(
-    three: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_round_without_room_is_one_line(three: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """No bot forfeits in it, nothing is lost, and the league goes on being served."""
     told: list[str] = []
     with monkeypatch.context() as lacking, three.playing():

@@ -70,10 +70,10 @@ def games(league: League) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_rounds_are_the_same_for_any_number_of_workers(
+def test_any_workers_play_the_same_rounds_and_no_pair_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Meetings, games and ratings; the class of a bot's time is that of a quiet machine."""
+    """Each is chosen by all before it; the class of a time is that of a quiet machine."""
     monkeypatch.setattr(submission.Desk, "_time", lambda *_: 0.1)
     seen = []
     for workers in (1, 2):
@@ -83,13 +83,6 @@ def test_rounds_are_the_same_for_any_number_of_workers(
             seen.append((tables(league), games(league), standings(league)))
     assert seen[0] == seen[1]
     assert len(seen[0][1]) == 3 + 3 * 120
-
-
-@pytest.mark.slow
-def test_no_pair_of_two_versions_is_played_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every round is chosen by all before it, and plays what it was chosen for."""
     met = []
 
     def choose(contenders: Any, pairs: Any, *more: Any) -> dict[tuple[int, int], int]:
@@ -112,9 +105,7 @@ def test_no_pair_of_two_versions_is_played_twice(
 
 
 @pytest.mark.slow
-def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_suspended_with_its_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It plays no more, keeps its games, and its owner can play the first fault again."""
     monkeypatch.setattr(submission, "run_check", accept)
     bot = tmp_path / "faulty.py"
@@ -195,9 +186,7 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_bot_whose_file_was_deleted_stops_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bots_deleted_file_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a student's data is taken out, also in the middle of a round."""
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club", round_pairs=30) as league:
@@ -304,9 +293,7 @@ def test_what_decides_games_cannot_be_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_league_can_be_moved_and_its_sources_cannot_be_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_league_moves_its_sources_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing in it knows where it is; the games of other bytes would be another bot's."""
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club") as league:

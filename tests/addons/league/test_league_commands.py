@@ -71,9 +71,7 @@ def test_before_the_first_round_there_is_neither_a_table_nor_a_run(club: Arena) 
 
 
 @pytest.mark.slow
-def test_every_verb_of_a_run_takes_a_league(
-    club: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verbs_take_a_league(club: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its games are one run; what is verified is its games, as it has no files of a run.
 
     The bots play them again, wherever one stands: their files are the league's.

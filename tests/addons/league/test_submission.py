@@ -27,7 +27,16 @@ from arena.entries.file import find_files
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from tests import ROOT
-from tests.addons.league.small import BOT, NOON, a_league, accept, play, serving, write_bot
+from tests.addons.league.small import (
+    BOT,
+    NOON,
+    a_league,
+    accept,
+    an_unchecked_league,
+    play,
+    serving,
+    write_bot,
+)
 from tests.addons.programs.test_build import SHORT, rogue
 from tests.entries.test_program import write_program
 from tests.entries.test_zipped import make_zip
@@ -36,17 +45,14 @@ from tests.tiers import tier
 
 
 @pytest.fixture
-def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+def league(tmp_path: Path) -> Iterator[League]:
     """Yield a league whose check finds nothing."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", a_day=9, most_megabytes=1) as made:
+    with an_unchecked_league(tmp_path / "club", a_day=9, most_megabytes=1) as made:
         yield made
 
 
 @pytest.mark.slow
-def test_a_bot_is_checked_for_true_and_kept_by_its_hash(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bot_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real check: it plays, and its time decides the class of its cost."""
     items: list[Item] = []
 
@@ -93,9 +99,7 @@ def test_a_bot_that_breaks_the_contract_is_refused_with_the_reason(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_new_version_replaces_the_one_before_and_the_same_bytes_are_refused(
-    league: League, tmp_path: Path
-) -> None:
+def test_a_version_replaces_another_and_the_same_bytes_none(league: League, tmp_path: Path) -> None:
     """Also one that was suspended: its owner has mended it. Name and bytes stay their owner's."""
     one = league.desk.submit(str(write_bot(tmp_path, number=1)), "mine", "Ann")
     two = league.desk.submit(str(write_bot(tmp_path, number=2)), "mine")
@@ -122,9 +126,7 @@ def test_a_new_version_replaces_the_one_before_and_the_same_bytes_are_refused(
 
 
 @pytest.mark.slow
-def test_a_bot_of_the_arena_is_timed_and_not_checked(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_bot_is_timed(league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So a slow one is not cut short; one that is handed in has the time of the league."""
     seen = []
 
@@ -151,9 +153,7 @@ WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 c
         *("x" * 41, "x" * 10_000, "Ann.", "con", "NUL", "gr\u0435edy", "a\u202eb", "é", "٣"),
     ],
 )
-def test_a_name_that_is_no_plain_word_is_refused_at_once(
-    league: League, tmp_path: Path, name: str
-) -> None:
+def test_a_name_that_is_no_word_is_refused(league: League, tmp_path: Path, name: str) -> None:
     """In one line that can be printed, and with nothing kept."""
     with pytest.raises(InputError, match=WHY_NOT) as caught:
         league.desk.submit(str(write_bot(tmp_path)), name)
@@ -164,9 +164,7 @@ def test_a_name_that_is_no_plain_word_is_refused_at_once(
 
 
 @pytest.mark.slow
-def test_an_owner_has_so_many_submissions_a_day(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_day_has_a_limit(league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused ones count; what is over the limit is not kept, so a flood fills no disk."""
     for number in range(9):
         league.desk.submit(str(write_bot(tmp_path, number=number)), f"bot{number}", "Ann")
@@ -203,9 +201,7 @@ def test_what_changes_while_it_is_checked_changes_nothing(
 
 
 @pytest.mark.slow
-def test_two_that_submit_at_once_lose_nothing(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_come_at_once(league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One comes while the other is being checked: both are versions, or one is refused."""
     first, second = (write_bot(tmp_path, f"bot{n}", n) for n in (1, 2))
 
@@ -225,7 +221,7 @@ def test_two_that_submit_at_once_lose_nothing(
         league.desk.submit(str(third), "other", "Bob")
 
 
-def test_a_build_has_the_time_of_a_check(
+def test_a_build_ends_in_time(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sixty times its seconds, by the clock."""
@@ -332,9 +328,7 @@ def test_each_language_is_checked_and_plays_in_the_jail(tmp_path: Path, name: st
 
 
 @pytest.mark.slow
-def test_a_folder_is_kept_with_what_its_build_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_kept_with_its_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The league plays the bytes that were checked: it builds nothing again."""
     monkeypatch.setattr(submission, "run_check", accept)
     folder = write_program(tmp_path / "first")
@@ -355,9 +349,7 @@ def test_a_folder_is_kept_with_what_its_build_made(
 
 @pytest.mark.slow
 @needs_jail
-def test_a_build_that_hangs_holds_no_other_owner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_that_hangs_holds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are built, checked and accepted, and read their pages; its owner's next one waits.
 
     It ends with the evening.

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -110,9 +111,7 @@ def find_seed(winner: int, win_type: str) -> tuple[int, str]:
     ("winner", "win_type"),
     few([(0, "points"), (1, "city"), (1, "points"), (0, "city")], 0, 2, unpack=True),
 )
-def test_a_whole_game_through_a_pipe(
-    tmp_path: Path, arena: Arena, winner: int, win_type: str
-) -> None:
+def test_a_whole_game_is_played(tmp_path: Path, arena: Arena, winner: int, win_type: str) -> None:
     """The bot plays as in a run, every action is shown once, `replay` agrees with the record."""
     seed, ending = find_seed(winner, win_type)
     typed, actions = expected(seed, bot="uniform")
@@ -192,9 +191,7 @@ def test_the_help_has_every_sign_and_the_rules(naming: str) -> None:
 
 
 @pytest.mark.parametrize(("typed", "status"), [("6\n", 1), ("6\nquit\n", 0)])
-def test_a_game_left_in_the_middle_is_kept(
-    tmp_path: Path, arena: Arena, typed: str, status: int
-) -> None:
+def test_a_game_that_is_left_is_kept(tmp_path: Path, arena: Arena, typed: str, status: int) -> None:
     """After quit or the end of the input, as an unfinished record that can be replayed."""
     done = command(tmp_path, "greedy", "--seed", SEED, "--games", "3", typed=typed)
     assert (done.returncode, done.stderr) == (status, "")
@@ -243,9 +240,7 @@ ONLY = "only `arena human BOT` has a person"
         ("game human greedy", f"bot 'human': {ONLY}"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(
-    arena: Arena, tmp_path: Path, words: str, reason: str
-) -> None:
+def test_bad_input_is_one_line(arena: Arena, tmp_path: Path, words: str, reason: str) -> None:
     """Nothing is played, and nothing is written."""
     (tmp_path / "cup.yaml").write_text("seed: 0\npairs: 1\nbots: [greedy, human]\n")
     assert reason in refused(arena(*words.split()))
@@ -322,25 +317,14 @@ def test_ctrl_c_while_the_bot_thinks_ends_its_process(tmp_path: Path) -> None:
 def test_ctrl_c_is_seen_before_a_line_is_read() -> None:
     """A read that has begun without a line misses a signal that came a moment before."""
 
-    class Keyboard:
-        def __init__(self, descriptor: int) -> None:
-            self.descriptor = descriptor
-
-        def fileno(self) -> int:
-            return self.descriptor
-
-        def isatty(self) -> bool:
-            return True
-
-        def readline(self) -> str:
-            raise AssertionError("a signal that came just before this read would wait for a key")
-
     reads, writes = os.pipe()
+    keyboard = Mock(**{"fileno.return_value": reads, "isatty.return_value": True})
+    keyboard.readline.side_effect = AssertionError("a signal before this read waits for a key")
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(KeyboardInterrupt):
-            Terminal(Keyboard(reads), io.StringIO()).ask("? ")  # type: ignore[arg-type]
+            Terminal(keyboard, io.StringIO()).ask("? ")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -212,9 +212,7 @@ def is_alive(process: psutil.Process) -> bool:
     ("number", "status"),
     few([(signal.SIGTERM, 143), (signal.SIGINT, 0), (signal.SIGHUP, 129)], 0, unpack=True),
 )
-def test_it_ends_with_a_signal_and_leaves_no_process(
-    tmp_path: Path, number: int, status: int
-) -> None:
+def test_a_signal_ends_it_and_leaves_no_process(tmp_path: Path, number: int, status: int) -> None:
     """Also while a bot thinks, and a page waits for news, which it gets."""
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     server = start_command(tmp_path, "table", "--no-browser")
@@ -316,9 +314,7 @@ def bot_processes(client: Client) -> list[psutil.Process]:
 
 
 @pytest.mark.slow
-def test_a_game_is_recorded_as_that_of_the_terminal(
-    client: Client, tmp_path: Path, arena: Arena
-) -> None:
+def test_a_record_is_that_of_the_terminal(client: Client, tmp_path: Path, arena: Arena) -> None:
     """The same line, byte by byte; `arena replay` agrees with it, and its end has all hands."""
     typed, actions = expected(0)
     last = client.play(client.begin("greedy", begins="me"))
@@ -395,9 +391,7 @@ def test_a_game_that_is_left_is_kept_unfinished(client: Client, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_every_decision_of_a_finished_game_is_judged(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finished_game_is_judged(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of both seats; the numbers are those of the judge for this game."""
     monkeypatch.setattr(table_games, "WORLDS", 8)
     path = client.begin("uniform", begins="me")
@@ -465,9 +459,7 @@ def sent_during(
 
 
 @pytest.mark.slow
-def test_no_byte_depends_on_what_the_person_cannot_know(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_byte_tells_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot's hand, what is to come and what is out of the game; also when the game is left."""
     bot = tmp_path / "lowest.py"
     bot.write_text(LOWEST)

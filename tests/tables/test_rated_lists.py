@@ -202,28 +202,19 @@ def test_warnings_name_who_improves_and_the_strongest_of_a_group() -> None:
     assert warning.endswith("those of a and nan")
 
 
-SCORED = ("win_type", "points", "opponent_points")
-
-
-@pytest.mark.parametrize(
-    ("winner", "win_type", "points", "other"),
-    [
-        ("a", "points", 3, 12),
-        ("b", "points", 12, 3),
-        ("a", "points", 7, 7),
-        ("a", "tiebreak", 3, 12),
-        ("draw", "draw", 3, 12),
-        ("draw", "", 12, 3),
-    ],
-)
-def test_a_contradiction_is_refused(winner: str, win_type: str, points: int, other: int) -> None:
+def test_a_result_that_contradicts_itself_is_refused() -> None:
     good = ("a", "b", "b", "city", 12, 3), ("a", "b", "a", "points", 12, 3)
     level = ("a", "b", "b", "tiebreak", 7, 7), ("a", "b", "draw", "draw", 7, 7)
     faulty = ("a", "b", "a", "forfeit", 0, 9), ("a", "b", "a", "", 3, 12)
-    assert len(listed(*good, *level, *faulty, more=SCORED).games) == 6
-    row = ("a", "b", winner, win_type, points, other)
-    with pytest.raises(InputError, match=f"^list: row 2: points '{points}' is not "):
-        listed(*good, row, more=SCORED)
+    scored = ("win_type", "points", "opponent_points")
+    assert len(listed(*good, *level, *faulty, more=scored).games) == 6
+    for winner, win_type, points, other in (
+        *(("a", "points", 3, 12), ("b", "points", 12, 3), ("a", "points", 7, 7)),
+        *(("a", "tiebreak", 3, 12), ("draw", "draw", 3, 12), ("draw", "", 12, 3)),
+    ):
+        row = ("a", "b", winner, win_type, points, other)
+        with pytest.raises(InputError, match=rf"^list: row 2: points '{points}' is not "):
+            listed(*good, row, more=scored)
 
 
 GAMES = 3 * 2 * 10

@@ -270,23 +270,14 @@ def test_games_against_an_unrated_bot_change_no_rating() -> None:
 FOUR = round_robin(["a", "b", "x", "y"])  # ab ax ay bx by xy
 
 
-@pytest.mark.parametrize(
-    ("finished", "unrated"),
-    [
+def test_a_bot_without_a_finished_game_is_not_rated_and_has_no_mean_margin() -> None:
+    for finished, unrated in (
         ({}, {"a", "b", "x", "y"}),
         ({0: 4, 1: 0, 5: 0}, {"x", "y"}),
         ({0: 4, 2: 1}, {"x"}),
         ({1: 1, 4: 1}, set()),
-    ],
-)
-def test_without_finished_games_a_bot_is_unrated(
-    finished: dict[int, int], unrated: set[str]
-) -> None:
-    assert find_unrated(FOUR, finished) == unrated
-
-
-def test_a_bot_that_fails_in_every_game_is_not_rated_and_has_no_mean_margin() -> None:
-    assert find_unrated([Pairing("a", "x")], {0: 0}) == {"a", "x"}
+    ):
+        assert find_unrated(FOUR, finished) == unrated
     table = standings_of_lists(["x", "a"], [games([1] * 4, ILLEGAL)], {"a", "x"})
     assert list(table["bot"]) == ["a", "x"]
     assert table[["elo", "mean_margin"]].isna().all(axis=None)

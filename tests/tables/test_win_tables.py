@@ -230,28 +230,22 @@ def test_a_large_run_is_replayed_in_part() -> None:
     assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "limit", "wanted"),
-    [
-        ([0, 0, 1_000_000_000], 7, [0, 0, 7]),
-        ([5, 5, 5, 5, 5, 5], 3, [1, 0, 1, 0, 1, 0]),
-        ([5, 0, 5, 5, 0, 5, 5], 4, [1, 0, 1, 1, 0, 1, 0]),
-        ([5, 5, 5, 5], 1, [1, 0, 0, 0]),
-        ([0, 0, 0], 9, [0, 0, 0]),
-        ([], 9, []),
-    ],
-)
-def test_some_of_many_pairings_have_a_pair(pairs: list[int], limit: int, wanted: list[int]) -> None:
-    assert share_out(np.array(pairs, np.int64), limit).tolist() == wanted
-
-
 def test_pairs_are_shared_out_to_the_highest_level_that_the_limit_allows() -> None:
+    """Of more pairings than the limit, some at equal distances have a pair."""
     rng = np.random.default_rng(1)
     for _ in range(300):
         pairs = rng.integers(0, 12, rng.integers(1, 9))
         limit = int(rng.integers(len(pairs), 70))
         level = max(most for most in range(12) if np.minimum(pairs, most).sum() <= limit)
         assert share_out(pairs, limit).tolist() == np.minimum(pairs, level).tolist()
+    for few, limit, wanted in (
+        ([0, 0, 1_000_000_000], 7, [0, 0, 7]),
+        ([5, 5, 5, 5, 5, 5], 3, [1, 0, 1, 0, 1, 0]),
+        ([5, 0, 5, 5, 0, 5, 5], 4, [1, 0, 1, 1, 0, 1, 0]),
+        ([5, 5, 5, 5], 1, [1, 0, 0, 0]),
+        *((nothing, 9, nothing) for nothing in ([0, 0, 0], [])),
+    ):
+        assert share_out(np.array(few, np.int64), limit).tolist() == wanted
 
 
 DEAL = dealt("5678C", "824xz", "CC", removed="y23")

@@ -163,6 +163,8 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
         "Not resolved after 9 pairs, with 5 at most in a pairing: x; y.",
         "Left out, because of faults in its games: d.",
     ]
+    open_still = [*replace(HEADLINE, goal=[*goal, "  z", "  v", "  w"]).sentences()][3]
+    assert open_still.endswith(" in a pairing: x; y; z; and 2 more.")
 
 
 @pytest.mark.slow

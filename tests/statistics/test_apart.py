@@ -206,5 +206,6 @@ def test_letters_are_few_and_those_of_bots_on_a_line_in_a_row() -> None:
     assert give_letters(3, lambda *_: True) == ["a", "b", "c"]
     assert give_letters(0, lambda *_: True) == []
     assert split_letters(name_letter(700) + name_letter(26)) == [700, 26]
+    # 20 pairings of which each was told apart: insertion and absorption has 2^20 letters.
     groups = check(40, {(bot, bot + 1) for bot in range(0, 40, 2)})
     assert max(map(max, map(split_letters, groups))) < 40

@@ -61,13 +61,16 @@ def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
 
 
 def test_the_rows_of_a_difference_are_worked_out_by_hand() -> None:
+    # Against a the old version scored 1 of 4, with that deal 2 of 6; the new one 4 of 6.
     table = make_differences(FOUR, NONE).set_index("name")
     assert table.loc["a", "elo"] == pytest.approx(elo_of(4 / 6) - elo_of(2 / 6), abs=0.1)
     assert table.loc["b", "elo"] == 0.0
+    # Its interval is one for a test that stopped; the difference is that of the two shares.
     row = make_differences(FOUR, Estimate(0.2, 0.1, 0.3)).iloc[0]
     assert tuple(row[["difference", "low", "high"]]) == (0.25, 0.1, 0.3)
     assert row["error"] == pytest.approx((0.25 - 0.1) / Z95, abs=1e-6)
     assert row["elo_low"] < row["elo"] < row["elo_high"]
+    # Mean 1/4; with a deal of +-1 the variance is (0.5 + 1)/5 - 0.2^2 = 0.26, over 4 deals.
     half = 1.959964 * math.sqrt(0.26 / 4)
     lead = mean_by_deal([np.array([0.0, 0.5, 0.0, 0.5])])
     assert lead[:3] == pytest.approx((0.25, 0.25 - half, 0.25 + half), abs=1e-6)

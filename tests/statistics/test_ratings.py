@@ -117,6 +117,9 @@ def test_two_and_three_bots_are_rated_as_worked_out_by_hand() -> None:
     mirrored = PairScores(1, 0, 9, 7.0, 11.0)  # 7 points, squares 36 - 44 + 19
     for scores in (NINE, mirrored):
         assert [one[:3] for one in fit(2, [scores])] == [pytest.approx(one) for one in by_hand]
+    # Each pairing has 9 of 18 points and squares 10, and half a pair of credit. The weight is 2 x
+    # 9.5 / 4 = 4.75, the spread 11 - 19 + 9.5 = 1.5. The variance of one of three is 2 x effect /
+    # (9 x weight).
     error = math.sqrt(2 * effect(9, 0.5, 1.5, 4.75, 3, 3) / (9 * 4.75))
     pairings = [(0, 1), (0, 2), (1, 2)]
     ratings = fit(3, [PairScores(*two, 9, 9.0, 10.0) for two in pairings])

@@ -58,7 +58,9 @@ def test_the_ratio_is_that_of_a_coin_and_the_bounds_those_of_wald() -> None:
     expected = wins * math.log(0.55 / 0.5) + losses * math.log(0.45 / 0.5)
     ratio = log_likelihood_ratio((losses, wins), (0.0, 2.0), 1.0, mean)
     assert ratio == pytest.approx(expected, abs=1e-12)
+    # log(0.1 / 0.95) and log(0.9 / 0.05).
     assert bounds(0.05, 0.1) == pytest.approx((-2.2512918, 2.8903718))
+    # Three pairs won and half a pair each: mean 7/4, variance (3.5/16 + 0.5*49/16)/4 = 7/16.
     assert moments((0, 0, 0, 0, 3), PAIR_SCORES) == (1.75, 0.4375)
     assert moments((0, 0, 0, 0, 0), PAIR_SCORES) == (1.0, 1.0)
     assert moments((1, 0, 10, 0, 5), PAIR_SCORES).mean == pytest.approx(21 / 17)

@@ -68,6 +68,7 @@ def test_a_lead_is_that_of_the_ratings() -> None:
         assert found.likely + turned.likely == pytest.approx(1)
         assert -turned.high <= found.lead <= found.high
     assert [told.apart[two] for two in ((0, 1), (0, 2), (1, 2))] == [True, True, False]
+    # With its ends: the upper one of the first bot is the lower one of the other, turned.
     told = judge(2, {(0, 1): AHEAD})
     found = told.on(0, [1])[0]
     values, lows, highs = told.ratings(told.fit.scale())

@@ -105,6 +105,7 @@ def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> No
 
 def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
     """It is apart after six pairs; of two with the same results none is rated less precisely."""
+    # Their chances to be the strongest are drawn, and differ in the last digit.
     met: Met = {("a", "b"): (0, 0, 0, 0, 1), ("b", "c"): (1, 0, 0, 0, 0)}
     shared, said, *_ = headline_of(met).sentences()
     assert shared == "a and c share the first rank."

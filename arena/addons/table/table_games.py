@@ -279,7 +279,6 @@ class TableGame(Person):
             with ExitStack() as stack:
                 for seat, entry in self.match.bots.items():
                     folder = self.folder / str(seat)
-                    folder.mkdir()
                     process = bot_process(entry, rules, LIMITS, folder, self._look_up)
                     processes[seat] = stack.enter_context(process)
                 self.match.play(self, processes, self._hear)

@@ -355,7 +355,7 @@ def test_a_build_that_hangs_holds_nobody(tmp_path: Path, monkeypatch: pytest.Mon
     It ends with the evening.
     """
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(build, "LIMITS", replace(SHORT, idle=100.0, backstop=100.0))
+    monkeypatch.setattr(build, "LIMITS", replace(SHORT, idle=1e4, backstop=1e4))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with a_league(tmp_path / "club") as league, serving(league.folder) as client:
         ann, bob = client.invite("Ann"), client.invite("Bob")

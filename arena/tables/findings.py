@@ -55,12 +55,8 @@ def share_of_city(pairings: Sequence[Pairing], order: Sequence[str], counts: Cou
     is_top, is_weak = place < third, (place >= len(order) - third) & (place < len(order))
     top, weak = ((wins * one[:, :, None]).sum(axis=1)[None] for one in (is_top, is_weak))
     by_city, total = (wins.sum(axis=1) * counts.pairs[:, None]).sum(axis=0).tolist()
-    return CityShare(
-        total,
-        by_city,
-        estimate_ratio(top, 2, counts.pairs),
-        compare_ratios(weak, top, 2, counts.pairs),
-    )
+    share, gap = estimate_ratio(top, 2, counts.pairs), compare_ratios(weak, top, 2, counts.pairs)
+    return CityShare(total, by_city, share, gap)
 
 
 def _count_wins(games: Ints) -> Ints:
@@ -99,9 +95,8 @@ def describe_city(found: CityShare, labels: Sequence[str]) -> str:
         return said
     if gap.low <= 0 <= gap.high:
         return f"{said}; the share of {weak} is not told apart from that"
-    return (
-        f"{said}, surely a {'larger' if gap.low > 0 else 'smaller'} share than of those of {weak}"
-    )
+    size = "larger" if gap.low > 0 else "smaller"
+    return f"{said}, surely a {size} share than of those of {weak}"
 
 
 def _percent(share: float) -> str:
@@ -244,22 +239,17 @@ class Findings:
         return found
 
     def document(self) -> dict[str, Any]:
-        """Return it as data for JSON, without the warnings."""
+        """Return it as data for JSON, without the warnings, and a spread only if it is measured."""
+        spread = self.spread if self.spread and self.spread.is_measured else ()
+        rounded = (round(value, 1) for value in spread[:3])
         return {
             "anchor": msgspec.to_builtins(first_anchor(self.anchors)),
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [misfit._asdict() for misfit in self.misfits],
             "cycle": [*self.cycle],
             "unbounded": [one._asdict() for one in self.unbounded],
-            "spread": self._spread(),
+            "spread": dict(zip(("elo", "low", "high"), rounded, strict=False)) or None,
         }
-
-    def _spread(self) -> dict[str, Any] | None:
-        """Return the spread as data; None if it was not measured."""
-        if not self.spread or not self.spread.is_measured:
-            return None
-        elo, low, high = (round(value, 1) for value in self.spread[:3])
-        return {"elo": elo, "low": low, "high": high}
 
 
 def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
@@ -275,10 +265,8 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
         about = write_estimate(Estimate(*spread[:3]), unit=" points")
         yield f"results differ from Elo by about ±{about}{allowed}"
     elif counts:
-        yield (
-            f"intervals allow for results that differ from Elo by ±{spread.elo:.0f} points "
-            "(not measured here)"
-        )
+        said = f"intervals allow for results that differ from Elo by ±{spread.elo:.0f} points"
+        yield f"{said} (not measured here)"
 
 
 def describe_dependence(field: Field) -> str:

@@ -167,9 +167,9 @@ _DIGITS = 4
 _LABELS = ("bot", "opponent")
 
 
-def interval(name: str, mean: str, of: Estimates) -> dict[str, Floats]:
-    """Return three columns of an interval: the mean, and the bounds by `name`."""
-    return {mean: of.value.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
+def interval(name: str, of: Estimates) -> dict[str, Floats]:
+    """Return three columns of an interval: the mean, and its bounds."""
+    return {name: of.value.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
 
 
 def every(**axes: Sequence[Any]) -> dict[str, Any]:

@@ -152,8 +152,8 @@ def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
     columns = {
         **{"bot": 2 * place, "opponent": 2 * place + 1, "part": np.array(PARTS_OF)[part]},
         **{"games": of_game.counts.ravel(), "decisions": of_decision.counts.ravel()},
-        **interval("loss", "loss", of_decision.means()),
-        **interval("game_loss", "game_loss", of_game.means()),
+        **interval("loss", of_decision.means()),
+        **interval("game_loss", of_game.means()),
         "blunders": blunders.ravel(),
         "worlds": np.full(blunders.size, max(decisions["worlds"], default=0)),
     }

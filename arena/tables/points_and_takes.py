@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain, product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from arena.batch.replay import DRAW, Bools, Ints, Replay, find_points, find_sources, find_winners
+from arena.batch.replay import DRAW, Bools, Ints, find_points, find_sources, find_winners
 from arena.entries.resolve import resolve
 from arena.replays.finished_game import Game
 from arena.statistics.distributions import Floats
@@ -24,13 +24,6 @@ BOT = "champion"
 """The bot that computes the chances."""
 
 
-class _Values(Protocol):
-    """A bot that computes for many games at once what its `chance` computes for one position."""
-
-    def chances(self, games: Replay, /) -> Any:
-        """Return the chance of seat 0 before each ply (ply, game)."""
-
-
 def chances_of(batch: Batch) -> Floats:
     """Return the chance of seat 0 to win before each ply and at the end (games x plies + 1).
 
@@ -39,7 +32,7 @@ def chances_of(batch: Batch) -> Floats:
     """
     games, plies = batch.actions.shape
     found = np.empty((plies + 1, games))
-    found[:plies] = _load_bot().chances(batch.replay)
+    found[:plies] = _load_bot().chances(batch.replay)  # for all games what `chance` is for one
     settled, ends = _settle(batch)
     np.copyto(found, ends, where=settled)
     result = np.where(batch.winner < 0, 0.5, 1 - batch.winner)
@@ -48,10 +41,9 @@ def chances_of(batch: Batch) -> Floats:
 
 
 @cache
-def _load_bot() -> _Values:
+def _load_bot() -> Any:
     """Return the bot that computes the chances; reading it takes as long as 200 games."""
-    bot: _Values = resolve(BOT).load()
-    return bot
+    return resolve(BOT).load()
 
 
 def _settle(batch: Batch) -> tuple[Bools, Floats]:
@@ -216,10 +208,10 @@ class Wins:
             ),
             "games": games,
             "ahead": self.ahead.shares().value.ravel(),
-            **interval("won", "won", self.score.shares()),
-            **interval("by_city", "by_city", self.by_city.shares()),
-            **interval("in_wins", "in_wins", self.in_wins.means()),
-            **interval("in_losses", "in_losses", self.in_losses.means()),
+            **interval("won", self.score.shares()),
+            **interval("by_city", self.by_city.shares()),
+            **interval("in_wins", self.in_wins.means()),
+            **interval("in_losses", self.in_losses.means()),
         }
         return make_table(columns, self.labels, games > 0)
 
@@ -279,9 +271,9 @@ class Takes:
             "round": number,
             "action": action,
             "takes": takes,
-            **interval("share", "share", self.share.shares()),
-            **interval("cards", "cards", self.cards.means()),
-            **interval("gain", "gain", self.gain.means()),
+            **interval("share", self.share.shares()),
+            **interval("cards", self.cards.means()),
+            **interval("gain", self.gain.means()),
         }
         return make_table(columns, self.labels, takes > 0)
 
@@ -315,8 +307,8 @@ class Cards:
         columns = {
             **every(bot=range(len(self.labels) + 1), card=[*CHARS[: len(KINDS)]]),
             "games": games,
-            **interval("played", "played", self.played.means()),
-            **interval("taken", "taken", self.taken.means()),
-            **interval("won", "won", self.won.shares()),
+            **interval("played", self.played.means()),
+            **interval("taken", self.taken.means()),
+            **interval("won", self.won.shares()),
         }
         return make_table(columns, self.labels, games > 0)

@@ -95,11 +95,8 @@ def rate_lists(
     untyped = games[(games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)]
     if len(untyped):
         whose = {*untyped[["bot", "opponent"]].to_numpy().ravel()}
-        who = (
-            "games"
-            if len(whose) == len(met)
-            else f"games of {name_some([one for one in met if one in whose])}"
-        )
+        some = f" of {name_some([one for one in met if one in whose])}"
+        who = f"games{some if len(whose) < len(met) else ''}"
         why = f"{len(untyped):,} of {len(games):,} have no win_type"
         notes.append(f"no table says how {who} were won: {why}")
     _blank(tables, untyped, games[games["margin"].isna()], games["seat"])
@@ -261,10 +258,8 @@ def _find_in(first: pd.DataFrame, second: pd.DataFrame, lists: Sequence[GameList
     if len(met) >= _ENOUGH:
         same = _match(numbered, ["pair", *_TWO, *_END])
         return same if len(same) == len(met) else []
-    columns = ["pair", *_TWO, *_END]
-    if len(second) >= _ENOUGH and _rows(first, columns) == _rows(second, columns):
-        return second.index
-    return []
+    plain = [games[["pair", *_TWO, *_END]].reset_index(drop=True) for games in (first, second)]
+    return second.index if len(second) >= _ENOUGH and plain[0].equals(plain[1]) else []
 
 
 def _match(both: Sequence[pd.DataFrame], columns: list[str]) -> Any:
@@ -273,12 +268,6 @@ def _match(both: Sequence[pd.DataFrame], columns: list[str]) -> Any:
         pd.MultiIndex.from_frame(games[columns].fillna({"margin": np.inf})) for games in both
     )
     return both[1].index[asked.isin(known)]
-
-
-def _rows(games: pd.DataFrame, columns: list[str]) -> list[list[Any]]:
-    """Return the rows of games as lists that can be compared."""
-    rows: list[list[Any]] = games[columns].fillna({"margin": np.inf}).to_numpy().tolist()
-    return rows
 
 
 def _refuse(games: pd.DataFrame, lists: Sequence[GameList], wrong: Any, why: str) -> None:

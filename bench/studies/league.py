@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
-from arena.addons.league.league_tables import ACTIVE, Version
+from arena.addons.league.ledger import ACTIVE, Version
 from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.ratings import ELO, Fit, PairScores

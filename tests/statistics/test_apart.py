@@ -189,8 +189,8 @@ def test_two_bots_share_a_letter_if_they_were_not_told_apart_and_only_then(
     check(*table)
 
 
-def test_no_letter_can_get_another_bot() -> None:
-    """It is a largest set: a bot that has not the letter was told apart from one that has it."""
+def test_letters_are_few_and_those_of_bots_on_a_line_in_a_row() -> None:
+    """No letter can get another bot: who has it not was told apart from one that has it."""
     rng = np.random.default_rng(2004)
     for _ in range(50):
         apart = {two for two in combinations(range(9), 2) if rng.random() < 0.4}
@@ -199,10 +199,6 @@ def test_no_letter_can_get_another_bot() -> None:
             have = [bot for bot in range(9) if letter in groups[bot]]
             for bot in {*range(9)} - {*have}:
                 assert any((min(bot, one), max(bot, one)) in apart for one in have)
-
-
-def test_bots_on_a_line_have_letters_in_a_row() -> None:
-    """Those within reach of each other: the display that insertion and absorption makes."""
     places = [0, 1, 2, 3, 9, 10, 30]
     apart = {(one, two) for one, two in combinations(range(7), 2) if places[two] - places[one] > 2}
     assert check(7, apart) == ["a", "ab", "ab", "b", "c", "c", "d"]
@@ -210,9 +206,6 @@ def test_bots_on_a_line_have_letters_in_a_row() -> None:
     assert give_letters(3, lambda *_: True) == ["a", "b", "c"]
     assert give_letters(0, lambda *_: True) == []
     assert split_letters(name_letter(700) + name_letter(26)) == [700, 26]
-
-
-def test_pairs_that_met_nobody_else_need_few_letters() -> None:
-    """20 pairings of which each was told apart: insertion and absorption has 2^20 letters."""
+    # 20 pairings of which each was told apart: insertion and absorption has 2^20 letters.
     groups = check(40, {(bot, bot + 1) for bot in range(0, 40, 2)})
     assert max(map(max, map(split_letters, groups))) < 40

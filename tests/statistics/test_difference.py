@@ -60,23 +60,17 @@ def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
     assert math.isnan(rows["won_by", "city"]["elo"])
 
 
-def test_the_elo_of_a_part_has_one_deal_more_which_is_even() -> None:
-    """Against a the old version scored 1 of 4, with that deal 2 of 6; the new one 4 of 6."""
+def test_the_rows_of_a_difference_are_worked_out_by_hand() -> None:
+    # Against a the old version scored 1 of 4, with that deal 2 of 6; the new one 4 of 6.
     table = make_differences(FOUR, NONE).set_index("name")
     assert table.loc["a", "elo"] == pytest.approx(elo_of(4 / 6) - elo_of(2 / 6), abs=0.1)
     assert table.loc["b", "elo"] == 0.0
-
-
-def test_the_row_of_the_total_is_what_the_test_gave() -> None:
-    """Its interval is one for a test that stopped; the difference is that of the two shares."""
+    # Its interval is one for a test that stopped; the difference is that of the two shares.
     row = make_differences(FOUR, Estimate(0.2, 0.1, 0.3)).iloc[0]
     assert tuple(row[["difference", "low", "high"]]) == (0.25, 0.1, 0.3)
     assert row["error"] == pytest.approx((0.25 - 0.1) / Z95, abs=1e-6)
     assert row["elo_low"] < row["elo"] < row["elo_high"]
-
-
-def test_an_interval_by_deal_has_the_error_of_the_differences() -> None:
-    """Mean 1/4; with a deal of +-1 the variance is (0.5 + 1)/5 - 0.2^2 = 0.26, over 4 deals."""
+    # Mean 1/4; with a deal of +-1 the variance is (0.5 + 1)/5 - 0.2^2 = 0.26, over 4 deals.
     half = 1.959964 * math.sqrt(0.26 / 4)
     lead = mean_by_deal([np.array([0.0, 0.5, 0.0, 0.5])])
     assert lead[:3] == pytest.approx((0.25, 0.25 - half, 0.25 + half), abs=1e-6)
@@ -88,7 +82,7 @@ SCORES = st.sampled_from([0.0, 0.5, 1.0])
 @pytest.mark.slow
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=6))
-def test_the_difference_is_new_less_old_as_they_stand_there(
+def test_the_difference_is_new_less_old(
     deals: list[tuple[float, float, float, float]],
 ) -> None:
     """In every row and its interval; what is significant has no 0 in there."""
@@ -105,16 +99,6 @@ def test_the_difference_is_new_less_old_as_they_stand_there(
     rows = table[["difference", "low", "high", "error"]].itertuples(index=False)
     sure = pd.Series(find_significant([Estimate(*row) for row in rows]))
     assert not (sure & (table["low"] <= 0) & (table["high"] >= 0)).any()
-
-
-def test_no_difference_at_all_has_an_interval() -> None:
-    scores = [(pair, seat, float(pair % 3 == 0)) for pair in range(50) for seat in (0, 1)]
-    same = twins_of(*(("a", pair, seat, score, score) for pair, seat, score in scores))
-    table = make_differences(same, NONE)
-    assert table.iloc[1][["difference", "elo"]].tolist() == [0.0, 0.0]
-    assert table["low"].max() < 0 < table["high"].min()
-    assert np.isfinite(table[["new", "old", "difference", "low", "high"]].to_numpy()).all()
-    assert separate_games(same) > 10
 
 
 @pytest.mark.parametrize("pairs", [1, 40])
@@ -154,7 +138,14 @@ def test_separate_deals_cost_what_the_correlation_saves() -> None:
     assert separate_games(unplayed) == 0.0
 
 
-def test_equal_pairs_may_be_counted_once() -> None:
+def test_equal_pairs_have_an_interval_and_may_be_counted_once() -> None:
+    scores = [(pair, seat, float(pair % 3 == 0)) for pair in range(50) for seat in (0, 1)]
+    same = twins_of(*(("a", pair, seat, score, score) for pair, seat, score in scores))
+    table = make_differences(same, NONE)
+    assert table.iloc[1][["difference", "elo"]].tolist() == [0.0, 0.0]
+    assert table["low"].max() < 0 < table["high"].min()
+    assert np.isfinite(table[["new", "old", "difference", "low", "high"]].to_numpy()).all()
+    assert separate_games(same) > 10
     base = np.array([[[1, 2], [0, 1], [0, 0], [2, 2]]])
     other = np.array([[[0, 0], [1, 2], [0, 2], [0, 1]]])
     times = np.array([400, 30, 71, 250])

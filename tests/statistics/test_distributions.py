@@ -92,24 +92,18 @@ def test_a_lead_that_is_surely_above_0_is_not_written_as_0(low: float, more: flo
     assert (float(ends.partition("..")[0]) > 0) == (round(low, 2) > 0)
 
 
-def test_log_odds_and_chances_are_those_of_scipy() -> None:
+def test_distributions_are_those_of_scipy() -> None:
     odds = np.concatenate([np.linspace(-40, 40, 1001), [-1e9, -800, 800, 1e9]])
     assert expit(odds) == pytest.approx(scipy.special.expit(odds), rel=1e-14, abs=1e-300)
     chances = np.linspace(0.001, 0.999, 999)
     assert expit(scipy.special.logit(chances)) == pytest.approx(chances)
     assert np.isnan(expit(math.nan))
-
-
-def test_the_normal_distribution_is_that_of_scipy() -> None:
     values = np.linspace(-37, 37, 1002).reshape(2, 3, 167)
     assert normal_below(values) == pytest.approx(scipy.special.ndtr(values), rel=1e-12)
     assert normal_below(-math.inf) == 0
     assert normal_below(math.inf) == 1
     assert np.isnan(normal_below(math.nan))
     assert normal_below([]).shape == (0,)
-
-
-def test_the_bound_of_student_is_that_of_scipy() -> None:
     freedom = np.array([[1, 2, 3, 4, 5], [9, 30, 30, 101, 1], [1000, 12345, 10**5, 10**6, 10**7]])
     assert student_bound(freedom) == pytest.approx(scipy.special.stdtrit(freedom, 0.975), rel=2e-8)
     few = np.arange(1, 500)
@@ -131,9 +125,7 @@ FUNCTIONS: dict[str, tuple[Callable[[float], float], float, float]] = {
 
 
 @pytest.mark.parametrize(("function", "low", "high"), FUNCTIONS.values(), ids=FUNCTIONS)
-def test_a_root_is_that_of_scipy_in_few_more_calls(
-    function: Callable[[float], float], low: float, high: float
-) -> None:
+def test_a_root_is_scipys(function: Callable[[float], float], low: float, high: float) -> None:
     expected, report = scipy.optimize.brentq(
         function, low, high, xtol=1e-10, maxiter=999, full_output=True
     )
@@ -193,7 +185,7 @@ def test_a_share_has_the_interval_of_a_score(scores: list[int]) -> None:
 
 
 @pytest.mark.parametrize("pairs", [[(1, 0)] * 100, [(2, 0)] * 50])
-def test_a_share_that_never_varied_is_as_sure_as_independent_games_make_it(
+def test_a_share_that_never_varied_is_of_independent_games(
     pairs: list[tuple[int, int]],
 ) -> None:
     """Wilson's bound of none in 100: 1.96^2 / (100 + 1.96^2), whatever the pairs are."""

@@ -37,22 +37,20 @@ def field(
     return Field(pairings, totals, labels, anchors={anchor[0]: (anchor[1], 0.0)} if anchor else {})
 
 
-def test_an_anchor_shifts_the_whole_scale() -> None:
+def test_an_anchor_that_is_rated_shifts_the_whole_scale() -> None:
     anchored = field((AB, NINE), anchor=("b", 1239.0))
     ratings = anchored.ratings
     assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
     lead = anchored.verdict("a", "b")
     assert ratings["a"][:3] == pytest.approx([1239 + one for one in lead[:3]], abs=0.05)
     assert ratings["a"].value == pytest.approx(1239 + GAP)
-
-
-def test_an_anchor_that_is_not_rated_is_not_used() -> None:
     made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], {"x": (1000.0, 0.0)})
     assert made.anchors == {}
     assert sum(rating.value for rating in made.ratings.values()) == pytest.approx(3000)
 
 
 def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
+    """A chain a - b - c compares a with c; its error is that of both gaps."""
     whole = field((AB, NINE), (DE, (40, 30.0, 40.0)), anchor=("e", 1700.0))
     assert whole.groups == [["a", "b"], ["d", "e"]]
     ratings = whole.ratings
@@ -61,10 +59,6 @@ def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
     assert ratings["e"] == Estimate(1700.0, 1700.0, 1700.0)
     assert ratings["d"].value < 1700
     assert all(math.isfinite(number) for rating in ratings.values() for number in rating[:3])
-
-
-def test_bots_that_met_through_others_are_one_group_and_of_others_nothing_is_said() -> None:
-    """A chain a - b - c compares a with c; its error is that of both gaps."""
     chain = field((AB, NINE), (BC, NINE))
     assert chain.groups == [["a", "b", "c"]]
     errors = chain.fit.gap_errors
@@ -105,7 +99,7 @@ RING = field_of_all("abcd", [WINS, LOSES, WINS, WINS, WINS, WINS])
 """a beats b beats c beats a, and all of them beat d."""
 
 
-def test_a_bot_beats_another_beyond_doubt_which_grows_with_the_number_of_pairings() -> None:
+def test_a_cycle_of_bots_that_beat_one_another_beyond_doubt_is_named() -> None:
     found = find_beats(field_of_all("abc", [WINS, EVEN, (2, 4.0, 8.0)]))
     assert np.argwhere(found).tolist() == [[0, 1]]
     ring = np.argwhere(find_beats(RING)).tolist()
@@ -113,9 +107,6 @@ def test_a_bot_beats_another_beyond_doubt_which_grows_with_the_number_of_pairing
     close = (100, 114.0, 152.0)  # 2.8 errors: sure for one pairing, not for 45
     assert find_beats(field_of_all("ab", [close])).any()
     assert not find_beats(field_of_all("abcdefghij", [close, *[EVEN] * 44])).any()
-
-
-def test_a_cycle_is_named_from_its_first_bot_also_where_no_three_make_one() -> None:
     assert describe_cycle(RING) == ["a", "b", "c", "a"]
     pairings = [Pairing(*two) for two in ("ab", "bc", "cx", "xa", "de")]
     made = Field(pairings, [PairTotals(n, *WINS) for n in range(5)], [*"abcxde"])
@@ -223,6 +214,7 @@ def improving(_: Random, pairing: Pairing) -> Floats:
 
 
 def test_pairs_that_share_their_luck_widen_the_errors() -> None:
+    """Also weak luck that is not told, of which a run of 100 pairs has no proof."""
     shared = [play_in_time(seed, with_shared_luck) for seed in range(20)]
     alone = [Fit(6, found.scores) for found in shared]
     both = [*zip(alone, shared, strict=True)]
@@ -239,10 +231,6 @@ def test_pairs_that_share_their_luck_widen_the_errors() -> None:
     assert describe_dependence(play_in_time(1, lambda *two: -improving(*two))).startswith(
         "c became weaker during its games"
     )
-
-
-def test_weak_luck_that_is_not_told_widens_the_errors_too() -> None:
-    """Of 60 points, of which a run of 100 pairs has no proof."""
     weak = [play_in_time(s, lambda *two: with_shared_luck(*two) * 0.4) for s in range(20)]
     untold = [float(np.max(one.fit.model.growth)) for one in weak if not describe_dependence(one)]
     assert len(untold) >= 3

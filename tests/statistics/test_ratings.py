@@ -110,21 +110,16 @@ GAP_ERROR = math.sqrt(effect(9, 1, 6.6, 4.8, 1, 2) / 4.8)
 """That of two bots with these pairs, in log odds."""
 
 
-def test_two_bots_are_rated_as_worked_out_by_hand_whichever_is_named_first() -> None:
+def test_two_and_three_bots_are_rated_as_worked_out_by_hand() -> None:
     """The gap is 400 log10(0.6 / 0.4), half of it and of its error for each."""
     gap, error = 400 * math.log10(1.5), Z * ELO * GAP_ERROR / 2
     by_hand = [(middle, *span(middle, error)) for middle in (1500 + gap / 2, 1500 - gap / 2)]
     mirrored = PairScores(1, 0, 9, 7.0, 11.0)  # 7 points, squares 36 - 44 + 19
     for scores in (NINE, mirrored):
         assert [one[:3] for one in fit(2, [scores])] == [pytest.approx(one) for one in by_hand]
-
-
-def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
-    """Each pairing has 9 of 18 points and squares 10, and half a pair of credit.
-
-    The weight is 2 x 9.5 / 4 = 4.75, the spread 11 - 19 + 9.5 = 1.5. The variance of one of
-    three is 2 x effect / (9 x weight).
-    """
+    # Each pairing has 9 of 18 points and squares 10, and half a pair of credit. The weight is 2 x
+    # 9.5 / 4 = 4.75, the spread 11 - 19 + 9.5 = 1.5. The variance of one of three is 2 x effect /
+    # (9 x weight).
     error = math.sqrt(2 * effect(9, 0.5, 1.5, 4.75, 3, 3) / (9 * 4.75))
     pairings = [(0, 1), (0, 2), (1, 2)]
     ratings = fit(3, [PairScores(*two, 9, 9.0, 10.0) for two in pairings])
@@ -157,9 +152,7 @@ def test_one_bot_against_a_known_one_is_rated_as_worked_out_by_hand(anchor: floa
         (1, 2.0, 4.0, 1.0),
     ],
 )
-def test_the_bounds_of_a_score_solve_wilsons_equation(
-    pairs: int, total: float, squares: float, games: float
-) -> None:
+def test_bounds_are_wilsons(pairs: int, total: float, squares: float, games: float) -> None:
     """(bound - mean)^2 = z^2 bound (1 - bound) / games, Wilson 1927.
 
     Four pairs of 5 points: the mean is 0.625, with the prior's pair 0.6; the variance between
@@ -193,8 +186,8 @@ def luck(bot: int, opponent: int, pairs: int, share: float = 0.5) -> PairScores:
     return PairScores(bot, opponent, pairs, total, total**2 / pairs + pairs * 0.5)
 
 
-def test_a_misfit_with_many_pairs_does_not_outweigh_the_others_where_the_spread_is_known() -> None:
-    """Bot 0 beats 1 in many pairs, and is even with all others in some."""
+def test_with_a_known_spread_many_pairs_do_not_outweigh_the_others() -> None:
+    """Bot 0 beats 1 in many pairs, and is even with all others; with 0 all weigh the same."""
     others = [luck(0, other, 500) for other in range(2, 12)]
     others += [luck(*two, 500) for two in combinations(range(1, 12), 2)]
     scores = [luck(0, 1, 100_000, 0.6), *others]
@@ -202,9 +195,6 @@ def test_a_misfit_with_many_pairs_does_not_outweigh_the_others_where_the_spread_
     fits = Fit(12, scores), Fit(12, scores, known_spread=38.0)
     plain, known = (abs(float((one.strengths - equal)[0])) for one in fits)
     assert known < plain / 3
-
-
-def test_with_a_known_spread_of_0_all_pairs_weigh_the_same() -> None:
     scores = [luck(0, 1, 40, 0.6), luck(1, 2, 900, 0.45), luck(0, 2, 200)]
     plain, known = Fit(3, scores), Fit(3, scores, known_spread=0.0)
     assert np.allclose(plain.strengths, known.strengths, atol=1e-9)
@@ -246,7 +236,7 @@ def test_a_measured_spread_counts_with_caution() -> None:
         assert np.mean(spread.thirds) / spread.variance == pytest.approx(caution, abs=0.15)
 
 
-def test_pairings_of_unequal_numbers_of_pairs_are_no_equal_round_robin() -> None:
+def test_unequal_numbers_of_pairs_are_no_equal_round_robin() -> None:
     """Unless each of them counts the same, as in a run that chooses its pairs."""
     scores = [PairScores(a, b, 10 + 90 * a, 10 + 90 * a, 200) for a, b in combinations(range(3), 2)]
     plain, fair = Fit(3, scores), Fit(3, scores, even=True)
@@ -254,9 +244,6 @@ def test_pairings_of_unequal_numbers_of_pairs_are_no_equal_round_robin() -> None
     assert is_equal(fair.model)
     assert plain.full_errors[0, 1] > plain.gap_errors[0, 1]
     assert np.array_equal(fair.full_errors, fair.gap_errors, equal_nan=True)
-
-
-def test_bots_without_games_have_no_spread_to_speak_of() -> None:
     for fit in (Fit(0, []), Fit(1, []), Fit(4, [PairScores(0, 1, 9, 9.0, 14.0)])):
         assert np.isfinite(fit.full_covariance).all()
         assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
@@ -328,14 +315,11 @@ def test_who_loses_only_to_an_unbeaten_bot_or_wins_only_so_has_no_such_end_eithe
     assert sum(field.ratings[label].value for label in "abc") == pytest.approx(4500)
 
 
-def test_two_bots_that_nobody_else_scores_against_are_both_unbeaten_by_the_rest() -> None:
+def test_two_bots_may_be_unbeaten_by_the_rest_and_have_one_mean() -> None:
     """Although both have lost games: to each other."""
     field = field_of(LEVEL | beats("x", "abc") | beats("y", "abc") | beats("x", "y", points=25.0))
     assert {one[1] for one in field.unbounded()} == {"unbeaten by the rest"}
     assert sum(field.ratings[label].value for label in "abc") == pytest.approx(4500)
-
-
-def test_of_two_bots_the_mean_is_that_of_both() -> None:
     one, two = field_of({("a", "b"): 40.0}).ratings.values()
     assert one.value + two.value == pytest.approx(3000)
     assert (one.high, two.low) == (math.inf, -math.inf)
@@ -352,7 +336,8 @@ def test_an_anchor_is_the_scale_whatever_it_has_won() -> None:
         assert {one[0] for one in field.unbounded()} == unbounded
 
 
-def test_a_bot_that_wins_all_in_one_group_is_not_in_its_mean() -> None:
+def test_a_bot_that_wins_all_or_nearly_is_not_in_the_mean() -> None:
+    """Its error would be in the ratings of all others."""
     scores = [PairScores(*two, 9, 9.0, 9.0) for two in ((0, 1), (1, 2), (0, 2), (3, 4))]
     scores += [PairScores(5, bot, 9, 18.0, 36.0) for bot in (3, 4)]
     fit = Fit(6, scores)
@@ -361,10 +346,6 @@ def test_a_bot_that_wins_all_in_one_group_is_not_in_its_mean() -> None:
     assert scale.weights[5].tolist() == [0, 0, 0, 0.5, 0.5, 0]
     assert scale.weights[0].tolist() == [1 / 3] * 3 + [0] * 3
     assert scale.move(np.ones(6)).tolist() == pytest.approx([0.0] * 6)
-
-
-def test_a_bot_that_is_hardly_ever_beaten_is_not_in_the_mean() -> None:
-    """It has both ends, but its error would be in the ratings of all others."""
     points = dict.fromkeys(combinations("abcdef", 2), 20.0)
     field = field_of(points | beats("x", "abcde") | beats("x", "f", points=39.5))
     scale = field.fit.scale()

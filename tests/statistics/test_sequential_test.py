@@ -29,16 +29,8 @@ from arena.tournament.stop import Sprt
 from bench.studies import sprt
 
 
-def test_two_values_have_the_ratio_of_a_coin() -> None:
-    """Where a pair is won or lost there is one distribution with each mean: p = mean / 2."""
-    wins, losses, mean = 60, 40, 1.1
-    expected = wins * math.log(0.55 / 0.5) + losses * math.log(0.45 / 0.5)
-    ratio = log_likelihood_ratio((losses, wins), (0.0, 2.0), 1.0, mean)
-    assert ratio == pytest.approx(expected, abs=1e-12)
-
-
 @pytest.mark.parametrize("values", [PAIR_SCORES, DIFFERENCES])
-def test_the_likeliest_distribution_has_its_mean_and_the_form_of_owen(
+def test_the_likeliest_distribution_has_its_mean_and_owens_form(
     values: Sequence[float],
 ) -> None:
     """What was observed over what is likely is a line (Owen 2001), with counts of one kind, too."""
@@ -60,23 +52,18 @@ def test_the_likeliest_distribution_has_its_mean_and_the_form_of_owen(
         assert ratio == pytest.approx(np.maximum(counts, 1e-3).sum() * plain, rel=1e-6)
 
 
-def test_the_bounds_are_those_of_wald() -> None:
-    """log(0.1 / 0.95) and log(0.9 / 0.05)."""
+def test_the_ratio_is_that_of_a_coin_and_the_bounds_those_of_wald() -> None:
+    """Where a pair is won or lost there is one distribution with each mean: p = mean / 2."""
+    wins, losses, mean = 60, 40, 1.1
+    expected = wins * math.log(0.55 / 0.5) + losses * math.log(0.45 / 0.5)
+    ratio = log_likelihood_ratio((losses, wins), (0.0, 2.0), 1.0, mean)
+    assert ratio == pytest.approx(expected, abs=1e-12)
+    # log(0.1 / 0.95) and log(0.9 / 0.05).
     assert bounds(0.05, 0.1) == pytest.approx((-2.2512918, 2.8903718))
-
-
-def test_one_more_pair_keeps_the_moments_from_the_ends() -> None:
-    """Three pairs won and half a pair each: mean 7/4, variance (3.5/16 + 0.5*49/16)/4 = 7/16."""
+    # Three pairs won and half a pair each: mean 7/4, variance (3.5/16 + 0.5*49/16)/4 = 7/16.
     assert moments((0, 0, 0, 0, 3), PAIR_SCORES) == (1.75, 0.4375)
     assert moments((0, 0, 0, 0, 0), PAIR_SCORES) == (1.0, 1.0)
     assert moments((1, 0, 10, 0, 5), PAIR_SCORES).mean == pytest.approx(21 / 17)
-
-
-def test_the_looks_of_an_estimate_grow_with_what_was_played() -> None:
-    """From 32 pairs on, one for 16 that were played, and the last."""
-    assert looks(50) == [32, 34, 36, 38, 40, 42, 44, 46, 48, 50]
-    assert looks(3211)[-3:] == [2864, 3043, 3211]
-    assert (looks(0), looks(7)) == ([], [7])
 
 
 @pytest.mark.slow
@@ -144,7 +131,11 @@ def test_the_interval_is_the_plain_one_after_one_look_or_with_a_large_lead(
     assert estimate[:3] == pytest.approx((mean, mean - error, mean + error), abs=close)
 
 
-def test_the_estimate_after_an_early_end_is_nearer_to_nothing_than_the_mean() -> None:
+def test_an_estimate_after_an_early_end_is_nearer_to_nothing() -> None:
+    """From 32 pairs on there is a look for one of 16 that were played, and the last."""
+    assert looks(50) == [32, 34, 36, 38, 40, 42, 44, 46, 48, 50]
+    assert looks(3211)[-3:] == [2864, 3043, 3211]
+    assert (looks(0), looks(7)) == ([], [7])
     for counts, side in (((60, 3, 333, 4, 100), 1), ((85, 3, 332, 4, 76), -1)):
         found = estimate_mean(counts, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
         assert found.low < found.value < found.high

@@ -51,6 +51,14 @@ def test_of_two_bots_none_is_apart_before_six_pairs(won: int, word: str) -> None
     assert turned == pytest.approx(found) or turned[:4] == pytest.approx(found[:4])
 
 
+@pytest.mark.parametrize(("bots", "studentised"), [(4, 3.633), (12, 4.622)])
+def test_all_leads_of_equal_bots_have_the_bound_of_tukey(bots: int, studentised: float) -> None:
+    """The range of independent ratings, in errors of one of them, at 95 %; Tukey 1949."""
+    told = judge(bots, dict.fromkeys(combinations(range(bots), 2), EVEN))
+    bound = told.ends[0, 1] / told.fit.full_errors[0, 1]
+    assert bound == pytest.approx(studentised / math.sqrt(2), rel=0.03)
+
+
 def test_a_lead_is_that_of_the_ratings() -> None:
     """Both sides of a verdict say the same, and the ends hold the lead."""
     told = judge(3, {(0, 1): AHEAD, (0, 2): AHEAD, (1, 2): EVEN})
@@ -60,18 +68,7 @@ def test_a_lead_is_that_of_the_ratings() -> None:
         assert found.likely + turned.likely == pytest.approx(1)
         assert -turned.high <= found.lead <= found.high
     assert [told.apart[two] for two in ((0, 1), (0, 2), (1, 2))] == [True, True, False]
-
-
-@pytest.mark.parametrize(("bots", "studentised"), [(4, 3.633), (12, 4.622)])
-def test_all_leads_of_equal_bots_have_the_bound_of_tukey(bots: int, studentised: float) -> None:
-    """The range of independent ratings, in errors of one of them, at 95 %; Tukey 1949."""
-    told = judge(bots, dict.fromkeys(combinations(range(bots), 2), EVEN))
-    bound = told.ends[0, 1] / told.fit.full_errors[0, 1]
-    assert bound == pytest.approx(studentised / math.sqrt(2), rel=0.03)
-
-
-def test_of_two_bots_each_rating_has_half_of_the_lead() -> None:
-    """With its ends: the upper one of the first bot is the lower one of the other, turned."""
+    # With its ends: the upper one of the first bot is the lower one of the other, turned.
     told = judge(2, {(0, 1): AHEAD})
     found = told.on(0, [1])[0]
     values, lows, highs = told.ratings(told.fit.scale())
@@ -92,15 +89,6 @@ def test_the_chance_of_signs_is_that_of_all_flips() -> None:
     assert normal == pytest.approx(math.erfc(143.5 / math.sqrt(2 * 4144)), rel=0.01)
 
 
-def test_records_of_which_nothing_was_lost_stay_sane() -> None:
-    met = dict.fromkeys(combinations(range(1, 4), 2), EVEN)
-    told = judge(4, met | {(0, other): (0, 0, 0, 0, 20) for other in range(1, 4)})
-    for other in range(1, 4):
-        found = told.on(0, [other])[0]
-        assert found.word == "apart"
-        assert 200 < ELO * found.low < ELO * found.lead < found.high == math.inf
-
-
 @pytest.mark.parametrize("name", few(["3 equal", "6 equal, 5 pairs"], 0, 1))
 def test_equal_bots_are_rarely_apart(name: str) -> None:
     """In 5 % of 100 runs; 13 would be an accident of 1 in 700."""
@@ -117,7 +105,13 @@ def test_a_bound_that_is_too_low_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
     assert min(found["wrong"], found["missed"]) > 12
 
 
-def test_a_rounding_of_equal_strengths_changes_nothing() -> None:
+def test_records_without_a_loss_or_a_difference_stay_sane() -> None:
+    met = dict.fromkeys(combinations(range(1, 4), 2), EVEN)
+    told = judge(4, met | {(0, other): (0, 0, 0, 0, 20) for other in range(1, 4)})
+    for other in range(1, 4):
+        found = told.on(0, [other])[0]
+        assert found.word == "apart"
+        assert 200 < ELO * found.low < ELO * found.lead < found.high == math.inf
     met = {(one, two): (5, 5, 20 * one, 5, 5) for one in range(4) for two in range(one)}
     scores, found = [pair_scores(*two, counts) for two, counts in met.items()], []
     for last_bits in (np.zeros(4), np.array([0, 2, 1, 3]) * 1e-15):
@@ -353,9 +347,7 @@ FIELDS = [*product((3, 4, 5, 6), STRENGTHS, DESIGNS)]
 
 
 @pytest.mark.parametrize(("bots", "strengths", "design"), few(FIELDS, 3, 24, unpack=True))
-def test_the_chances_of_few_bots_are_those_of_all_assignments(
-    bots: int, strengths: str, design: str
-) -> None:
+def test_chances_of_few_bots_are_of_assignments(bots: int, strengths: str, design: str) -> None:
     """Also where the covariance is one of three, which agree more or less with the results."""
     for seed in range(2, {3: 3, 4: 6}.get(bots, 3)):
         check_chances(play_all(seed, bots, strengths, design))

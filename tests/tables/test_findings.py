@@ -9,15 +9,23 @@ from typing import TypeAlias
 import pytest
 
 from arena.statistics.intervals import Estimate
-from arena.tables.findings import CityShare, Findings, Misfit, SeatAdvantage, describe_city
+from arena.statistics.model import Spread
+from arena.tables.findings import (
+    CityShare,
+    Findings,
+    Misfit,
+    SeatAdvantage,
+    Unbounded,
+    describe_city,
+)
 
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
 MISFIT = Misfit("uniform", "denier", 0.157, 0.067)
 
 
-def test_each_finding_is_a_line_and_an_advantage_without_elo_a_share() -> None:
-    """In the order of the seats, the misfits and the cycle."""
+def test_each_finding_is_a_line_of_80_columns_at_most() -> None:
+    """In the order of the seats, the misfits and the cycle; an advantage without Elo is a share."""
     found = replace(NOTHING, seat=SEAT, tested=15, misfits=[MISFIT] * 4, cycle=[*"abca"])
     assert [*found.lines()] == [
         "seat 0 scores 51.3 % (50.2..52.4): +9 Elo (1..17)",
@@ -28,27 +36,33 @@ def test_each_finding_is_a_line_and_an_advantage_without_elo_a_share() -> None:
     found = replace(NOTHING, seat=SeatAdvantage(3, 1.0, 0.6, 1.0, None, 104.2, None))
     assert [*found.lines()] == ["seat 0 scores 100.0 % (60.0..100.0)"]
     assert [*NOTHING.lines()] == NOTHING.warnings() == []
-
-
-def test_no_line_is_wider_than_80_columns() -> None:
+    ends = [Unbounded(f"b{n}", "winless", None, 1200.4) for n in range(6)]
+    spread = Spread(37.6, 24.0, 52.0, 0.05, 21)
+    assert [*replace(NOTHING, unbounded=ends, spread=spread, spread_counts=True).lines()] == [
+        *(f"b{n} is winless: its Elo is at most 1200" for n in range(4)),
+        "and 2 more bots of which one end of the interval is known at most",
+        "results differ from Elo by about ±38 points (24..52), which the intervals allow",
+        "  for",
+    ]
     long = "a bot with a very long name indeed"
     misfits = [Misfit(long, long, 1.0, 0.999)] * 9
     found = replace(NOTHING, tested=499_500, misfits=misfits, cycle=[long] * 6)
     assert max(map(len, found.lines())) <= 80
 
 
-def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
+def test_findings_are_warnings_and_data_for_json() -> None:
+    """With null or an empty list for none."""
     groups = [[one, "z"] for one in "abcde"]
     found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, unanchored=["x"], groups=groups)
+    found = replace(found, idle=["y"], dependence="b became stronger")
     assert found.warnings() == [
         "anchor: x is not rated; the mean is 1500",
+        "b became stronger",
+        "not in the tables, because they have played no game: y",
         "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c and "
         "2 more",
     ]
-    assert replace(found, unanchored=[], groups=[]).warnings() == []
-
-
-def test_findings_are_data_for_json_with_null_or_an_empty_list_for_none() -> None:
+    assert replace(found, unanchored=[], groups=[], idle=[], dependence="").warnings() == []
     found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, seat=SEAT, misfits=[MISFIT])
     document = json.loads(json.dumps(found.document()))
     assert document["anchor"] == {"bot": "x", "elo": 1239.0}
@@ -94,3 +108,5 @@ def test_city_is_called_real_as_far_as_the_intervals_say(
     """By the share of the strongest third, and by the difference of the weakest one."""
     found = CityShare(6000, round(6000 * top[0]), Estimate(*top), Estimate(*gap))
     assert describe_city(found, ["ann", "bob", "cid"]) == said
+    many = said.replace("of ann", "of the strongest 2").replace("of cid", "of the weakest 2")
+    assert describe_city(found, [*"abcdef"]) == many

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.differences.run_files import RunTables
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdict
+from arena.tables import headline
 from arena.tables.headline import Headline, Share, Top, find_headline, write_lead
 from arena.tournament.schedule import Pairing
+from tests.reports.runs import cup, make_store
 
 Met = Mapping[tuple[str, str], tuple[int, int, int, int, int]]
 
@@ -44,12 +47,7 @@ def sentences(met: Met) -> list[str]:
     return [*headline_of(met).sentences()]
 
 
-def times(five: Sequence[int], factor: float) -> tuple[int, int, int, int, int]:
-    a, b, c, d, e = (round(factor * one) for one in five)
-    return a, b, c, d, e
-
-
-def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
+def test_the_stronger_one_is_named_with_its_lead() -> None:
     """As it is apart, probable or open; the probability is never said to be 1."""
     said, lead = sentences({("a", "b"): UP})
     assert said == "a is stronger than b."
@@ -61,9 +59,6 @@ def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     said, lead = sentences({("a", "b"): EVEN})
     assert said == "b and a are not told apart."
     assert lead.startswith("b leads a by +4 Elo (-")
-
-
-def test_the_strongest_of_three_leads_all_others() -> None:
     met: Met = {("a", "b"): UP, ("a", "c"): UP, ("b", "c"): EVEN}
     found = headline_of(met)
     assert (found.order[0], found.top.apart, [*found.apart]) == ("a", True, [True, False])
@@ -85,25 +80,13 @@ def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
     assert said[1] == f"b is the strongest with a probability of {chance}: a may be, too."
     assert said[2].startswith("b leads a by +")
     assert said[-1] == "Apart: 1 of 2 neighbours."
-
-
-def test_of_two_with_the_same_rating_none_is_called_the_first() -> None:
-    """Their lead is printed as 0."""
-    even = (10, 0, 20, 0, 10)
-    met: Met = {("a", "b"): even, ("a", "c"): UP, ("b", "c"): UP}
-    assert (
-        headline_of(met)
-        .sentence()
-        .endswith(" share the first rank; the top two are told apart from c.")
-    )
-
-
-def test_of_two_unbeaten_bots_with_the_same_results_none_is_rated_less_precisely() -> None:
-    """Their chances to be the strongest are drawn, and differ in the last digit."""
-    met: Met = {("a", "b"): (0, 0, 0, 0, 1), ("b", "c"): (1, 0, 0, 0, 0)}
-    shared, said, *_ = headline_of(met).sentences()
-    assert shared == "a and c share the first rank."
-    assert said == "a is the strongest with a probability of 36.5 %: c and b may be, too."
+    close = (20, 0, 50, 0, 29)  # of a field in which two lead, the third leans behind them
+    met = {("a", "b"): EVEN, ("a", "c"): close, ("b", "c"): close}
+    rivals = headline_of(met | {("d", other): UP[::-1] for other in "abc"}).top.rivals
+    assert (rivals[0], "d" in rivals) == ("a", False)
+    met = {("a", "b"): (10, 0, 20, 0, 10), ("a", "c"): UP, ("b", "c"): UP}  # a lead of 0
+    shared = " share the first rank; the top two are told apart from c."
+    assert headline_of(met).sentence().endswith(shared)
 
 
 def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> None:
@@ -120,37 +103,28 @@ def test_the_bot_with_the_highest_rating_need_not_be_the_likeliest_first() -> No
     )
 
 
-def test_a_bot_that_is_hardly_ever_the_strongest_is_no_rival() -> None:
-    """Of a field in which two lead, the third leans behind them."""
-    close = (20, 0, 50, 0, 29)
-    met: Met = {("a", "b"): EVEN, ("a", "c"): close, ("b", "c"): close}
-    found = headline_of(met | {("d", other): UP[::-1] for other in "abc"})
-    assert found.top.rivals[0] == "a"
-    assert "d" not in found.top.rivals
+def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
+    """It is apart after six pairs; of two with the same results none is rated less precisely."""
+    # Their chances to be the strongest are drawn, and differ in the last digit.
+    met: Met = {("a", "b"): (0, 0, 0, 0, 1), ("b", "c"): (1, 0, 0, 0, 0)}
+    shared, said, *_ = headline_of(met).sentences()
+    assert shared == "a and c share the first rank."
+    assert said == "a is the strongest with a probability of 36.5 %: c and b may be, too."
+    probable, sure = "a is probably stronger than b, but not surely.", "a is stronger than b."
+    for pairs, said in ((4, probable), (6, sure)):
+        found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})
+        assert found.top.verdict.high == math.inf
+        assert " ".join(found.sentences()).startswith(f"{said} a leads b by at least")
 
 
-@pytest.mark.parametrize(
-    ("pairs", "said"),
-    [(4, "a is probably stronger than b, but not surely."), (6, "a is stronger than b.")],
-)
-def test_an_unbeaten_bot_has_a_lead_without_an_upper_end_and_is_apart_after_six_pairs(
-    pairs: int, said: str
-) -> None:
-    found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})
-    assert found.top.verdict.high == math.inf
-    assert " ".join(found.sentences()).startswith(f"{said} a leads b by at least")
-
-
-def test_groups_that_never_met_have_no_strongest_bot_and_are_named_by_their_first_ones() -> None:
+def test_groups_that_never_met_one_bot_and_none_have_no_strongest_bot() -> None:
+    """Groups are named by their first ones."""
     assert sentences({("a", "b"): UP, ("d", "c"): UP[::-1]}) == [
         "2 groups of bots never met, those of a and c: nobody is the strongest of all."
     ]
-
-
-@pytest.mark.parametrize(("labels", "who"), [([], "No bot"), (["a"], "Only a")])
-def test_one_bot_and_none_are_not_compared(labels: list[str], who: str) -> None:
-    said = f"{who} can be judged, so nobody is called the stronger one."
-    assert [*find_headline(Field([], [], labels)).sentences()] == [said]
+    for labels, who in ([], "No bot"), (["a"], "Only a"):
+        said = f"{who} can be judged, so nobody is called the stronger one."
+        assert [*find_headline(Field([], [], labels)).sentences()] == [said]
 
 
 def test_the_only_challenger_of_a_gauntlet_has_its_score() -> None:
@@ -160,7 +134,12 @@ def test_the_only_challenger_of_a_gauntlet_has_its_score() -> None:
     assert (found.bot, found.opponents, found.share.value) == ("a", 2, 246 / 396)
     turned = headline_of({("b", "a"): UP[::-1], ("c", "a"): EVEN[::-1]}, "a").share
     assert turned.share == found.share
-    assert headline_of(met | {("a", "c"): times(EVEN, 2)}, "a").share is None
+    twice = tuple(round(2 * number) for number in EVEN)
+    assert headline_of(met | {("a", "c"): twice}, "a").share is None
+    for panel, challenger in ((2, "x"), (0, "")):
+        run = cup(["x", "y", "z"], 3, panel=panel)
+        share = headline.headline_of(run, RunTables(run, make_store(run)), finished=True).share
+        assert (share.bot if share else "") == challenger
 
 
 LEAD = Verdict(77.0, 61.4, 92.6, 0.99994, "apart")
@@ -185,6 +164,8 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
         "Not resolved after 9 pairs, with 5 at most in a pairing: x; y.",
         "Left out, because of faults in its games: d.",
     ]
+    open_still = [*replace(HEADLINE, goal=[*goal, "  z", "  v", "  w"]).sentences()][3]
+    assert open_still.endswith(" in a pairing: x; y; z; and 2 more.")
 
 
 @pytest.mark.slow

@@ -30,41 +30,38 @@ def listed(*rows: tuple[object, ...], more: tuple[str, ...] = (), **known: objec
 
 
 def standings(*args: Any) -> pd.DataFrame:
-    """Return the standings of one list, by bot."""
-    return table_of(rate_lists(*args), "standings").set_index("bot")
+    """Return the standings of some lists, by bot."""
+    return table_of(rate_lists(*args), "standings")
 
 
 def table_of(rated: RatedLists, name: str) -> pd.DataFrame:
-    return rated.tables.makers()[name]()
+    """Return a table by bot."""
+    return rated.tables.makers()[name]().set_index("bot")
 
 
 @pytest.mark.slow
-def test_single_games_have_the_intervals_of_independent_games() -> None:
+def test_the_units_are_pairs_or_independent_games() -> None:
     """Wilson's interval of 40 games, and the error of an Elo from their variance."""
     rated = rate_lists([listed(*[("a", "b", "a")] * 30, *[("b", "a", "a")] * 10)], "b=1500")
     assert rated.units == (0, 40)
-    both = table_of(rated, "head_to_head").set_index("bot").loc["a"]
+    both = table_of(rated, "head_to_head").loc["a"]
     assert (both["games"], both["score"]) == (40, 1.0)
     rated = rate_lists([listed(*[*[("a", "b", "a")] * 3, ("b", "a", "b")] * 100)], "b=1500")
-    both = table_of(rated, "head_to_head").set_index("bot").loc["a"]
+    both = table_of(rated, "head_to_head").loc["a"]
     centre, half = 0.75 + Z95**2 / 800, Z95 * math.sqrt(0.75 * 0.25 / 400 + (Z95 / 800) ** 2)
     wilson = [(centre + side * half) / (1 + Z95**2 / 400) for side in (-1, 1)]
     assert [both["score_low"], both["score_high"]] == pytest.approx(wilson, abs=0.001)
-    row = table_of(rated, "standings").set_index("bot").loc["a"]
+    row = table_of(rated, "standings").loc["a"]
     error = Z95 * 400 / math.log(10) / math.sqrt(400 * 0.75 * 0.25)
     assert (row["elo_high"] - row["elo_low"]) / 2 == pytest.approx(error, rel=0.01)
-
-
-@pytest.mark.slow
-def test_pairs_are_the_units_where_they_are_known() -> None:
     rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
     rated = rate_lists([listed(*rows, more=("pair",))])
     assert rated.units == (40, 0)
-    paired = table_of(rated, "head_to_head").loc[0]
+    paired = table_of(rated, "head_to_head").loc["a"]
     assert [paired["score_low"], paired["score_high"]] == pytest.approx(
         score_interval(40, 40.0, 40.0), abs=0.0001
     )
-    alone = table_of(rate_lists([listed(*(row[:3] for row in rows))]), "head_to_head").loc[0]
+    alone = table_of(rate_lists([listed(*(row[:3] for row in rows))]), "head_to_head").loc["a"]
     assert alone["score_low"] < paired["score_low"] < 0.5
 
 
@@ -113,21 +110,6 @@ def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: 
         rate_lists([listed(*rows, more=("pair", "seat"))])
 
 
-def test_a_bot_that_improves_during_its_games_is_named() -> None:
-    rows = [("a", "b", "ab"[pair < 20], pair, seat) for pair in range(40) for seat in (0, 1)]
-    mixed = [("a", "b", "ab"[pair % 2], pair, seat) for pair in range(40) for seat in (0, 1)]
-    warnings = [
-        rate_lists([listed(*some, more=("pair", "seat"))]).tables.findings.warnings()
-        for some in (rows, mixed)
-    ]
-    assert warnings == [["a became stronger during its games: the intervals are wider for it"], []]
-
-
-def test_games_without_a_pair_are_never_the_same_one() -> None:
-    rated = rate_lists([listed(*[("a", "b", "a", 0)] * 3, ("a", "b", "b", 1), more=("seat",))])
-    assert (rated.counts.total, rated.units) == (4, (0, 4))
-
-
 def test_bots_are_known_by_identity_and_else_by_label() -> None:
     """One with two labels is one bot; a label of two bots has the hash after it."""
     game = ("a", "b", "a")
@@ -145,37 +127,39 @@ def test_bots_are_known_by_identity_and_else_by_label() -> None:
     assert name_bots([first, plain])[0][1] == {"a": "a", "b": "b#?", "c": "c"} | {"b": "b"}
 
 
-def test_games_of_a_bot_with_itself_say_nothing() -> None:
+def test_games_without_a_pair_are_never_the_same_one_and_those_of_a_bot_with_itself_none() -> None:
+    """A few equal results of two lists are chance."""
+    rated = rate_lists([listed(*[("a", "b", "a", 0)] * 3, ("a", "b", "b", 1), more=("seat",))])
+    assert (rated.counts.total, rated.units) == (4, (0, 4))
     rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "b")]
     rated = rate_lists([listed(*rows, identities={"a": ONE, "b": ONE, "c": OTHER})])
     assert rated.counts.total == 2
     assert "1 game of a with itself left out" in rated.notes
+    other = listed(*rows)._replace(name="other", source="other")
+    assert rate_lists([listed(*rows), other]).counts.total == 6
 
 
-@pytest.mark.slow
 def test_what_a_list_does_not_say_is_empty() -> None:
     """Wins by type of the bots with a game that has none, but not of others; seats; margins."""
     games = ("a", "b", "a", "city"), ("a", "b", "b", "")
     rated = rate_lists([listed(*games, ("c", "d", "c", "city"), more=("win_type",))])
     assert rated.notes[0] == "no table says how games of a and b were won: 1 of 3 have no win_type"
     for name in ("standings", "head_to_head", "win_types"):
-        cities = rated.tables.makers()[name]().set_index("bot")["city_wins"]
+        cities = table_of(rated, name)["city_wins"]
         assert cities.dropna().to_dict() == {"c": 1, "d": 0}, name
     rated = rate_lists([listed(*games, more=("win_type",))])
     standings = table_of(rated, "standings")
     assert standings["wins"].tolist() == [1, 1]
     assert standings[["city_wins", "forfeits", "mean_margin"]].isna().all(axis=None)
-    assert table_of(rated, "win_types")[["bot", "games", "wins"]].values.tolist() == [
-        ["a", 2, 1],
-        ["b", 2, 1],
-    ]
+    types = table_of(rated, "win_types")[["games", "wins"]]
+    assert types.to_dict("index") == {name: {"games": 2, "wins": 1} for name in "ab"}
     known = rate_lists([listed(("a", "b", "a", "city"), ("a", "b", "", ""), more=("win_type",))])
     assert known.tables.standings["city_wins"].tolist() == [1, 0]
 
 
 @pytest.mark.slow
-def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
-    """By the sum of squares; those that no game connects with it stay."""
+def test_anchors_widen_intervals_and_the_better_known_weighs_more() -> None:
+    """By the sum of squares, in its group; Elo and error are those of the mean by precision."""
     rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
     sure = standings([listed(*rows)], "a=2000")
     anchors = {"a": (2000.0, 30.0)}
@@ -186,11 +170,6 @@ def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     for table in (sure, loose):
         assert np.ptp(table["elo"][["c", "d"]]) > 0
     assert loose.loc[["c", "d"]].equals(sure.loc[["c", "d"]])
-
-
-@pytest.mark.slow
-def test_of_several_anchors_the_better_known_weighs_more() -> None:
-    """Elo and error of the scale are those of their mean by precision; one that is sure decides."""
     rows = [("a", "b", winner) for winner in "aab" * 30]
     alone = standings([listed(*rows)], "a=2000")
     below = 2000 - alone.loc["b", "elo"]
@@ -208,12 +187,34 @@ def test_of_several_anchors_the_better_known_weighs_more() -> None:
     assert sure.loc["a", ["elo", "elo_high"]].tolist() == [2000.0, 2000.0]
 
 
-def test_a_group_has_the_name_of_its_strongest_bot_in_all_lines() -> None:
+def test_warnings_name_who_improves_and_the_strongest_of_a_group() -> None:
+    rows = [("a", "b", "ab"[pair < 20], pair, seat) for pair in range(40) for seat in (0, 1)]
+    mixed = [("a", "b", "ab"[pair % 2], pair, seat) for pair in range(40) for seat in (0, 1)]
+    warnings = [
+        rate_lists([listed(*some, more=("pair", "seat"))]).tables.findings.warnings()
+        for some in (rows, mixed)
+    ]
+    assert warnings == [["a became stronger during its games: the intervals are wider for it"], []]
     rated = rate_lists([listed(("a", "b", "a"), ("NA", "nan", "nan"))])
     named = "2 groups of bots never met, those of a and nan"
     assert rated.headline.sentence().startswith(named)
     (warning,) = rated.tables.findings.warnings()
     assert warning.endswith("those of a and nan")
+
+
+def test_a_result_that_contradicts_itself_is_refused() -> None:
+    good = ("a", "b", "b", "city", 12, 3), ("a", "b", "a", "points", 12, 3)
+    level = ("a", "b", "b", "tiebreak", 7, 7), ("a", "b", "draw", "draw", 7, 7)
+    faulty = ("a", "b", "a", "forfeit", 0, 9), ("a", "b", "a", "", 3, 12)
+    scored = ("win_type", "points", "opponent_points")
+    assert len(listed(*good, *level, *faulty, more=scored).games) == 6
+    for winner, win_type, points, other in (
+        *(("a", "points", 3, 12), ("b", "points", 12, 3), ("a", "points", 7, 7)),
+        *(("a", "tiebreak", 3, 12), ("draw", "draw", 3, 12), ("draw", "", 12, 3)),
+    ):
+        row = ("a", "b", winner, win_type, points, other)
+        with pytest.raises(InputError, match=rf"^list: row 2: points '{points}' is not "):
+            listed(*good, row, more=scored)
 
 
 GAMES = 3 * 2 * 10
@@ -256,47 +257,12 @@ def test_the_same_games_count_once(folder: Path, way: str) -> None:
     assert f"{places[1]}: {GAMES} games of {places[0]} there again: counted once" in both.notes
 
 
-def test_the_same_frame_counts_once_and_is_named_by_its_number(folder: Path) -> None:
+def test_the_same_frame_counts_once_and_other_games_all(folder: Path) -> None:
+    """Those of another seed: pairs of one number are other deals."""
     frame = pd.read_csv(folder / "copied.csv")
     note = "table 2: 60 games of table 1 there again: counted once"
     assert note in arena.rate(frame, frame).notes
-
-
-def test_other_games_of_the_same_bots_all_count(folder: Path) -> None:
-    """Those of another seed: pairs of one number are other deals."""
     bots = ["greedy", "majority", "uniform"]
     other = arena.run(bots, pairs=10, seed=6, progress=False)
     for name in ("copied.csv", "records.jsonl"):
         assert arena.rate(folder / name, other.games).standings["games"].sum() == 4 * GAMES
-
-
-def test_a_few_equal_results_are_chance() -> None:
-    rows = [("a", "b", "a"), ("a", "b", "b"), ("a", "b", "a")]
-    other = listed(*rows)._replace(name="other", source="other")
-    assert rate_lists([listed(*rows), other]).counts.total == 6
-
-
-SCORED = ("win_type", "points", "opponent_points")
-
-
-@pytest.mark.parametrize(
-    ("winner", "win_type", "points", "other"),
-    [
-        ("a", "points", 3, 12),
-        ("b", "points", 12, 3),
-        ("a", "points", 7, 7),
-        ("a", "tiebreak", 3, 12),
-        ("draw", "draw", 3, 12),
-        ("draw", "", 12, 3),
-    ],
-)
-def test_a_result_that_contradicts_itself_is_refused(
-    winner: str, win_type: str, points: int, other: int
-) -> None:
-    good = ("a", "b", "b", "city", 12, 3), ("a", "b", "a", "points", 12, 3)
-    level = ("a", "b", "b", "tiebreak", 7, 7), ("a", "b", "draw", "draw", 7, 7)
-    faulty = ("a", "b", "a", "forfeit", 0, 9), ("a", "b", "a", "", 3, 12)
-    assert len(listed(*good, *level, *faulty, more=SCORED).games) == 6
-    row = ("a", "b", winner, win_type, points, other)
-    with pytest.raises(InputError, match=f"^list: row 2: points '{points}' is not "):
-        listed(*good, row, more=SCORED)

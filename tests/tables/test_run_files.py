@@ -92,20 +92,6 @@ def rows_of(store: Store, query: str) -> list[tuple[object, ...]]:
     return list(store.connection.execute(query))
 
 
-def test_one_reading_counts_what_several_count() -> None:
-    """Pairs and faults, in the same order; a game without a second one counts."""
-    store = Store(None)
-    for played in random_chunks(random.Random(4), 10):
-        store.add(played)
-    single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
-    store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
-    counts = store.count()
-    assert counts.pair_totals == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
-    assert counts.played.pair_totals == counts.pair_totals
-    assert counts.faults == rows_of(store, FAULTS)
-    assert sum(of_pairing.pairs for of_pairing in counts.pair_totals) == 10 * PAIRS + 1
-
-
 def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
     """Neither a pair of which one game is a forfeit by rule, nor those after it."""
     store, fewer = Store(None), Store(None)
@@ -122,7 +108,18 @@ def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
     assert store.count().finished == fewer.count().finished | Counter({0: finished})
 
 
-def test_ranges_change_no_count() -> None:
+def test_one_reading_counts_what_several_or_ranges_count() -> None:
+    """Pairs and faults, in the same order; a game without a second one counts."""
+    store = Store(None)
+    for played in random_chunks(random.Random(4), 10):
+        store.add(played)
+    single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
+    store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
+    counts = store.count()
+    assert counts.pair_totals == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
+    assert counts.played.pair_totals == counts.pair_totals
+    assert counts.faults == rows_of(store, FAULTS)
+    assert sum(of_pairing.pairs for of_pairing in counts.pair_totals) == 10 * PAIRS + 1
     store, rng = Store(None), random.Random(5)
     for number in range(4):  # odd ones lack a game
         games = random_results(rng, PAIRS)[number:]

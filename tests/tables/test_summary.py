@@ -41,7 +41,8 @@ def rows_of(labels: Sequence[str]) -> list[dict[str, Any]]:
     return [row | {"bot": label} for label in labels]
 
 
-def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() -> None:
+def test_long_and_wide_labels_keep_the_columns_in_line() -> None:
+    """A sign of Japanese takes two columns, an accent none; 40 variants have 40 names."""
     standings = rows_of(VARIANTS)
     for room in (80, 110):
         head, *lines = format_standings(standings, room)
@@ -51,10 +52,6 @@ def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() ->
         assert len(lines) == 40
     _, *whole = format_standings(standings)
     assert [line[6:].partition("  ")[0] for line in whole] == VARIANTS
-
-
-def test_labels_of_wide_signs_keep_the_columns_in_line() -> None:
-    """A sign of Japanese takes two columns, an accent that is a sign of its own none."""
     labels = ["greedy", "\u6253\u3064", "e\u0301t\u00e9", "\u6253" * 12]
     lines = [*format_standings(rows_of(labels), room=80)]
     assert len({*map(columns, lines)}) == 1
@@ -90,26 +87,13 @@ def test_names_differ_where_labels_do(labels: list[str], width: int) -> None:
     assert short_names(Random(0).sample(labels, len(labels)), width) == names
 
 
-def test_whole_labels_are_kept_where_they_fit() -> None:
-    labels = ["ismcts(depth=3)", "ismcts(depth=4)"]
-    assert short_names(labels, 15) == (dict(zip(labels, labels, strict=True)),)
-    assert short_names(VARIANTS, None) == ({label: label for label in VARIANTS},)
-
-
-@pytest.mark.parametrize(
-    ("labels", "width", "names"),
-    [
+def test_a_long_label_lacks_its_middle_and_others_are_kept() -> None:
+    for labels, width, names in (
         (["x" * 30, "greedy"], 9, ["xxxx\u2026xxxx", "greedy"]),
         (["x" * 14, "x" * 15], 8, ["xxxx\u2026xxx", "xx\u2026xx(2)"]),
-        (
-            ["mcts(depth=3,seed=7)", "mcts(depth=3,seed=8)"],
-            12,
-            ["mcts(d\u2026ed=7)", "mcts(d\u2026ed=8)"],
-        ),
-    ],
-)
-def test_a_long_label_lacks_a_piece_in_the_middle(
-    labels: list[str], width: int, names: list[str]
-) -> None:
-    found = short_names(labels, width)
-    assert [found.of(label) for label in labels] == names
+        ([f"mcts(depth=3,seed={n})" for n in (7, 8)], 12, [f"mcts(d\u2026ed={n})" for n in (7, 8)]),
+        (["ismcts(depth=3)", "ismcts(depth=4)"], 15, ["ismcts(depth=3)", "ismcts(depth=4)"]),
+        (VARIANTS, None, VARIANTS),
+    ):
+        found = short_names(labels, width)
+        assert [found.of(label) for label in labels] == names

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise, product
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,13 @@ from tests.tables.games import Played, play, random_rules, rows_of, tables_of, t
 
 CUP = tournament(bots=3, pairs=12)
 GAMES = [*play(CUP, forfeits=True)]
-TABLES = tables_of(CUP, rows_of(GAMES))
 VARIANT = tournament(bots=3, pairs=8, rules=random_rules(Random(8)))
+
+
+@pytest.fixture(scope="module")
+def tables() -> SimpleNamespace:
+    """Return the tables of these games."""
+    return tables_of(CUP, rows_of(GAMES))
 
 
 def seats_of(game: Played) -> tuple[str, str]:
@@ -61,9 +67,9 @@ def held_by(state: State) -> list[tuple[int, ...]]:
     ]
 
 
-def test_wins_count_who_was_ahead_and_won() -> None:
+def test_wins_count_who_was_ahead_and_won(tables: SimpleNamespace) -> None:
     """After three rounds if the game went on, and at its end, by source; cities are one, too."""
-    found = rows_by(TABLES.wins, "bot", "round", "source")
+    found = rows_by(tables.wins, "bot", "round", "source")
     games: Counter[tuple[object, ...]] = Counter()
     ahead, own = defaultdict(list), defaultdict(list)
     for game in GAMES:
@@ -90,8 +96,8 @@ def test_wins_count_who_was_ahead_and_won() -> None:
                 assert row[name] == pytest.approx(np.mean(own[*key, result]), abs=1e-4)
 
 
-def test_takes_are_those_of_all_games() -> None:
-    found = rows_by(TABLES.takes, "bot", "round", "action")
+def test_takes_are_those_of_all_games(tables: SimpleNamespace) -> None:
+    found = rows_by(tables.takes, "bot", "round", "action")
     takes = defaultdict(list)
     for game in GAMES:
         for ply, (before, after) in enumerate(pairwise(game.states)):
@@ -114,9 +120,9 @@ def test_takes_are_those_of_all_games() -> None:
         assert means == pytest.approx(np.mean(takes[key], axis=0), abs=1e-4)
 
 
-def test_cards_are_counted_by_game_and_their_wins_by_card() -> None:
+def test_cards_are_counted_by_game_and_their_wins_by_card(tables: SimpleNamespace) -> None:
     """How many of each kind a bot plays and takes; who took two of a kind and won counts twice."""
-    found = rows_by(TABLES.cards, "bot", "card")
+    found = rows_by(tables.cards, "bot", "card")
     played, taken, won = defaultdict(list), defaultdict(list), defaultdict(list)
     for game in GAMES:
         moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
@@ -192,27 +198,17 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_runs_have_finite_tables_and_give_no_warning(odd: str) -> None:
+def test_odd_runs_have_finite_tables_and_give_no_warning(tables: SimpleNamespace, odd: str) -> None:
     with np.errstate(all="raise", under="ignore"):
-        tables = tables_of(CUP, rows_of(ODD[odd]))
-    for table in (tables.wins, tables.takes, tables.cards):
+        found = tables_of(CUP, rows_of(ODD[odd]))
+    for table in vars(found).values():
         numbers = table.select_dtypes("number").astype(float).to_numpy()
         assert not np.isinf(numbers).any()
         text = table.to_csv(index=False)
         assert "nan" not in text
         assert "inf" not in text
-    assert tables.wins.empty == (odd in ("none", "forfeits", "unplayed"))
-    assert list(tables.takes.columns) == list(TABLES.takes.columns)
-
-
-@pytest.mark.slow
-def test_a_large_run_is_replayed_in_part() -> None:
-    rows = rows_of([*play(CUP)])
-    few = tables_of(CUP, [row for row in rows if row.pair < 2])
-    for games in (None, 5):
-        part = tables_of(CUP, rows, games=games, replayed=6)
-        for name in ("wins", "takes", "cards"):
-            assert getattr(part, name).equals(getattr(few, name)), name
+    assert found.wins.empty == (odd in ("none", "forfeits", "unplayed"))
+    assert list(found.takes.columns) == list(tables.takes.columns)
 
 
 def first(pairs: dict[int, int]) -> list[Row]:
@@ -221,37 +217,35 @@ def first(pairs: dict[int, int]) -> list[Row]:
 
 
 @pytest.mark.slow
-def test_the_first_pairs_are_those_that_there_are() -> None:
-    """Where a run that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
+def test_a_large_run_is_replayed_in_part() -> None:
+    """Where one that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
+    rows = rows_of([*play(CUP)])
+    few = tables_of(CUP, [row for row in rows if row.pair < 2])
+    for games in (None, 5):
+        part = tables_of(CUP, rows, games=games, replayed=6)
+        for name in ("wins", "takes", "cards"):
+            assert getattr(part, name).equals(getattr(few, name)), name
     rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
     few = [row for row in rows if row.pair < (2 if row.pairing else 6)]
     assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "limit", "wanted"),
-    [
-        ([0, 0, 1_000_000_000], 7, [0, 0, 7]),
-        ([5, 5, 5, 5, 5, 5], 3, [1, 0, 1, 0, 1, 0]),
-        ([5, 0, 5, 5, 0, 5, 5], 4, [1, 0, 1, 1, 0, 1, 0]),
-        ([5, 5, 5, 5], 1, [1, 0, 0, 0]),
-        ([0, 0, 0], 9, [0, 0, 0]),
-        ([], 9, []),
-    ],
-)
-def test_of_many_pairings_some_at_equal_distances_have_a_pair(
-    pairs: list[int], limit: int, wanted: list[int]
-) -> None:
-    assert share_out(np.array(pairs, np.int64), limit).tolist() == wanted
-
-
 def test_pairs_are_shared_out_to_the_highest_level_that_the_limit_allows() -> None:
+    """Of more pairings than the limit, some at equal distances have a pair."""
     rng = np.random.default_rng(1)
     for _ in range(300):
         pairs = rng.integers(0, 12, rng.integers(1, 9))
         limit = int(rng.integers(len(pairs), 70))
         level = max(most for most in range(12) if np.minimum(pairs, most).sum() <= limit)
         assert share_out(pairs, limit).tolist() == np.minimum(pairs, level).tolist()
+    for few, limit, wanted in (
+        ([0, 0, 1_000_000_000], 7, [0, 0, 7]),
+        ([5, 5, 5, 5, 5, 5], 3, [1, 0, 1, 0, 1, 0]),
+        ([5, 0, 5, 5, 0, 5, 5], 4, [1, 0, 1, 1, 0, 1, 0]),
+        ([5, 5, 5, 5], 1, [1, 0, 0, 0]),
+        *((nothing, 9, nothing) for nothing in ([0, 0, 0], [])),
+    ):
+        assert share_out(np.array(few, np.int64), limit).tolist() == wanted
 
 
 DEAL = dealt("5678C", "824xz", "CC", removed="y23")

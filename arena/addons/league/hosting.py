@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.addons.league.inbox import NOT_YET, find_waiting, take_all, why_waiting
-from arena.addons.league.league import League, RoundResult
-from arena.addons.league.league_games import find_entry, make_tournament
+from arena.addons.league.league import LEAST, League, RoundResult
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_site import write_site
-from arena.addons.league.league_tables import ACTIVE, write_time
-from arena.errors import Exhausted, InputError, arena_command, counted, escape
+from arena.addons.league.ledger import ACTIVE, Version, write_time
+from arena.addons.league.sources import find_entry
+from arena.entries.entry import Entry
+from arena.errors import Exhausted, InputError, Unreachable, arena_command, counted, escape
 from arena.executors.local import Executor
 from arena.executors.log import QUIET
 from arena.runs.run import Outcome, Playing
@@ -31,7 +32,6 @@ from engine.seeds import stream
 FINALS: Final = "finals"
 """The folder of the finals, in the league's folder: a run for each time that it was frozen."""
 
-_LEAST = 2  # bots
 _NO_ROUND: Final = "no round was played"
 _AWAY: Final = "did not play: "
 _PAUSE = 1.0  # seconds between two looks at the inbox while no game can be played
@@ -85,10 +85,6 @@ def host(
             tell_new(f"{_NO_ROUND}: {error}")
         if result:
             played, games = played + 1, games + 2 * result.pairs
-            tell(f"round {result.number:,}: {2 * result.pairs:,} games")
-            left = [f"suspended: {name}" for name in result.suspended]
-            for line in [*left, *(f"{_AWAY}{why}" for why in result.away)]:
-                tell_new(line)
         if result or taken or number == 1:  # a kill may have left older pages
             write_site(league)
         if number == rounds:
@@ -103,9 +99,17 @@ def host(
 
 
 def _play(league: League, executor: Executor, tell: Callable[[str], object]) -> RoundResult | None:
+    """Play a round, and report it, or that there is none."""
     result = league.play_round(executor, QUIET)
     if not result:
         tell(f"{_NO_ROUND}: nobody has an opponent")
+        return None
+    tell(f"round {result.number:,}: {2 * result.pairs:,} games")
+    for line in [
+        *(f"suspended: {name}" for name in result.suspended),
+        *(f"{_AWAY}{why}" for why in result.away),
+    ]:
+        tell(line)
     return result
 
 
@@ -144,14 +148,23 @@ def make_final(league: League, pairs: int) -> tuple[Tournament, Path]:
         why = f"it is not frozen; `{command}` ends the submissions"
         raise InputError(f"{league.folder}: {why}")
     versions = league.ledger.versions("state = ?", ACTIVE)
-    if len(versions) < _LEAST:
+    if len(versions) < LEAST:
         raise InputError(f"{league.folder}: a final needs two bots that play")
     settings = league.settings
     when = since[:19].replace(":", "")
     seed = stream(settings.seed, "final", since).randrange(MOST_SEED + 1)
-    entries = [find_entry(league.folder, one, settings) for one in versions]
-    tournament = make_tournament(settings, f"final-{when}", seed, entries, pairs=pairs)
+    entries = [_find_finalist(league, one) for one in versions]
+    tournament = settings.tournament(f"final-{when}", seed, pairs, entries)
     return tournament, league.folder / FINALS / when
+
+
+def _find_finalist(league: League, version: Version) -> Entry:
+    """Return the entry of a version; raises InputError, and says how a final does without it."""
+    try:
+        return find_entry(league.folder, version, league.settings)
+    except Unreachable as error:
+        command = arena_command("league", ["withdraw", league.folder, version.name])
+        raise InputError(f"{error}; `{command}` leaves it out") from None
 
 
 def play_final(league: League, pairs: int, how: Playing) -> tuple[Outcome, Path]:

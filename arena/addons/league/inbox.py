@@ -1,8 +1,7 @@
 """Take what was handed in to a league, as files in its inbox or over the web, and submit it.
 
-What owners hand in over the web is in the league's folder: tokens and uploads. An upload is a
-folder with one file, which appears whole; it stays until it is answered. So a kill at any moment
-loses none. Of a token only the hash is kept.
+An upload is a folder with one file, which appears whole; it stays until it is answered. So a kill
+at any moment loses none. Of an owner's token only the hash is kept.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
-from arena.addons.league.league_tables import Refusal, check_name
-from arena.addons.league.ledger import NAME, Ledger
+from arena.addons.league.ledger import NAME, Ledger, Refusal, check_name
 from arena.addons.league.sources import as_file
 from arena.addons.league.submission import NotNow, Refused, Unchanged, Working
 from arena.entries.file import interpreter_of, replacing
@@ -37,13 +35,9 @@ from arena.store.folder import write_text
 
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"
-
 TOKENS: Final = "tokens"
 UPLOADS: Final = "uploads"
-"""Folders in the league's folder, which only this user enters."""
-
-_OF: Final = "~"  # between the hash of an upload and its owner; no name has it
-_MOST_BYTES: Final = 4 << 30  # of all uploads that wait
+"""Folders in the league's folder; only this user enters those but the inbox."""
 
 LONGEST: Final = 60.0
 """Seconds after which the rest of what was handed in waits for the next round."""
@@ -57,6 +51,8 @@ _PATIENCE = 60.0  # seconds for which an inbox is waited for that somebody write
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
 _MOST_LOOKED_AT = 1000  # files and folders examined in a folder
 _MOST_NAME = 60
+_OF: Final = "~"  # between the hash of an upload and its owner; no name has it
+_MOST_BYTES: Final = 4 << 30  # of all uploads that wait
 _Item = TypeVar("_Item")
 
 
@@ -73,11 +69,63 @@ class Sent(NamedTuple):
         return escape(self.name)[:_MOST_NAME]
 
 
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+
+
+def find_owner(league: Path, token: str) -> str:
+    """Return the owner of a token, empty for a wrong one."""
+    known = _hash(token)
+    for owner in invited(league):
+        with suppress(OSError):  # it has just been revoked
+            if (league / TOKENS / owner).read_text(encoding="utf-8") == known:
+                return owner
+    return ""
+
+
+def invited(league: Path) -> list[str]:
+    """Return the owners who have a token."""
+    return sorted(path.name for path in (league / TOKENS).glob("[!.]*"))
+
+
+def invite(league: Path, owner: str) -> str:
+    """Return a new token of an owner, in place of the one before."""
+    token = secrets.token_urlsafe(32)
+    write_text(make_folder(league / TOKENS) / owner, _hash(token))
+    return token
+
+
+def receive(league: Path, owner: str, file: str, content: bytes) -> None:
+    """Keep an upload until its turn; raises ArenaError if there is no room.
+
+    The same file of the same name is one upload while it waits.
+    """
+    size = len(content)
+    for sent in find_uploads(league):
+        with suppress(OSError):  # it has just been answered
+            size += sent.place.stat().st_size
+    if size > _MOST_BYTES:
+        raise ArenaError("too many uploads wait already")
+    digest = hashlib.sha256(f"{owner}\0{file}\0".encode() + content).hexdigest()[:16]
+    place = make_folder(league / UPLOADS) / f"{digest}{_OF}{owner}"
+    try:
+        place.mkdir(0o700, exist_ok=True)
+        with replacing(place / file) as part:
+            part.write_bytes(content)
+    except OSError as error:
+        raise ArenaError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+
+def find_uploads(league: Path) -> list[Sent]:
+    """Return the uploads that wait, the oldest first."""
+    files = _oldest_first((league / UPLOADS).glob(f"*{_OF}*/[!.]*"))
+    return [Sent(file, file.stem, file.parent.name.partition(_OF)[2]) for file in files]
+
+
 def find_waiting(league: Path) -> list[Sent]:
     """Return what waits: what was begun, then what lies in the inbox, then uploads."""
     lying = [*_list(league / TAKEN), *_list(league / INBOX)]
-    uploads = [Sent(file, file.stem, owner) for owner, file in find_uploads(league)]
-    return [*(Sent(item, name_of(item)) for item in lying), *uploads]
+    return [*(Sent(item, name_of(item)) for item in lying), *find_uploads(league)]
 
 
 def find_queue(league: League) -> list[tuple[str, Sent]]:
@@ -178,12 +226,17 @@ def _owner_of(league: League, sent: Sent) -> str:
 
 
 def _list(folder: Path) -> list[Path]:
-    """Return the complete, visible items of a folder, the oldest first, and then by name."""
+    """Return the complete, visible items of a folder, the oldest first."""
+    return _oldest_first(
+        item for item in folder.glob("[!.]*") if not item.name.endswith(_UNFINISHED)
+    )
+
+
+def _oldest_first(items: Iterable[Path]) -> list[Path]:
+    """Return items in the order of their times, and then of their names."""
     found = []
-    for item in folder.glob("*"):
-        if item.name.startswith(".") or item.name.endswith(_UNFINISHED):
-            continue
-        with suppress(OSError):
+    for item in items:
+        with suppress(OSError):  # it has just been removed
             found.append((item.lstat().st_mtime_ns, os.fsencode(item.name), item))
     return [item for *_, item in sorted(found)]
 
@@ -264,59 +317,3 @@ def run_in_turns(
                     return
         finally:
             stopped.set()
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
-
-
-def find_owner(league: Path, token: str) -> str:
-    """Return the owner of a token, empty for a wrong one."""
-    known = _hash(token)
-    for owner in invited(league):
-        with suppress(OSError):  # it has just been revoked
-            if (league / TOKENS / owner).read_text(encoding="utf-8") == known:
-                return owner
-    return ""
-
-
-def invited(league: Path) -> list[str]:
-    """Return the owners who have a token."""
-    return sorted(path.name for path in (league / TOKENS).glob("[!.]*"))
-
-
-def invite(league: Path, owner: str) -> str:
-    """Return a new token of an owner, in place of the one before."""
-    token = secrets.token_urlsafe(32)
-    write_text(make_folder(league / TOKENS) / owner, _hash(token))
-    return token
-
-
-def receive(league: Path, owner: str, file: str, content: bytes) -> None:
-    """Keep an upload until its turn; raises ArenaError if there is no room.
-
-    The same file of the same name is one upload while it waits.
-    """
-    size = len(content)
-    for _, waiting in find_uploads(league):
-        with suppress(OSError):  # it has just been answered
-            size += waiting.stat().st_size
-    if size > _MOST_BYTES:
-        raise ArenaError("too many uploads wait already")
-    digest = hashlib.sha256(f"{owner}\0{file}\0".encode() + content).hexdigest()[:16]
-    place = make_folder(league / UPLOADS) / f"{digest}{_OF}{owner}"
-    try:
-        place.mkdir(0o700, exist_ok=True)
-        with replacing(place / file) as part:
-            part.write_bytes(content)
-    except OSError as error:
-        raise ArenaError(f"{place}: cannot be written: {error.strerror or error}") from None
-
-
-def find_uploads(league: Path) -> list[tuple[str, Path]]:
-    """Return the owner and the file of each upload that waits, the oldest first."""
-    found = []
-    for file in (league / UPLOADS).glob(f"*{_OF}*/[!.]*"):
-        with suppress(OSError):  # it has just been answered
-            found.append((file.stat().st_mtime_ns, file.parent.name.partition(_OF)[2], file))
-    return [one[1:] for one in sorted(found)]

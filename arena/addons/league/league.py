@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.addons.league.league_games import Games, find_entry, make_tournament
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
-from arena.addons.league.league_tables import ACTIVE, SUSPENDED, WITHDRAWN, RatingRow, Version
-from arena.addons.league.ledger import NAME, Ledger
-from arena.addons.league.sources import SOURCES
+from arena.addons.league.ledger import (
+    ACTIVE,
+    NAME,
+    SUSPENDED,
+    WITHDRAWN,
+    Ledger,
+    RatingRow,
+    Version,
+)
+from arena.addons.league.sources import SOURCES, find_entry
 from arena.addons.league.submission import Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.entries.layout import remove_tree
@@ -28,17 +36,24 @@ from arena.executors.local import Executor
 from arena.executors.log import NORMAL
 from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.temp_and_cache_folders import lock_folder
+from arena.runs.progress_bar import FirstFault, find_first_faults
 from arena.runs.run import play_games
 from arena.statistics.ratings import MEAN
+from arena.store.columns import Columns
+from arena.store.counting import Counts
 from arena.store.database import NAME as GAMES
 from arena.store.folder import DETAILS, LOG, RunFolder
+from arena.store.manifest import read_tournament
+from arena.store.store import Store
 from arena.tables.game_arrays import place_bots
+from arena.tables.standings_table import make_sides, tally
 from arena.tournament.schedule import Meeting
+from arena.tournament.strikes import sum_strikes
 from arena.tournament.tournament import Tournament
 
 _PRIVATE = (NAME, GAMES, LOG)  # they have the seed, or what bots have printed
 _FOLDERS = (SOURCES, DETAILS)  # these are private, too
-_LEAST = 2  # bots of a round
+LEAST = 2  # bots of a round
 _LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game here
 
 
@@ -83,6 +98,50 @@ def make_league(
         raise
 
 
+class Games:
+    """The games of a league so far, which are one run in its folder.
+
+    Pairs with a game that was not played, because a bot had too many faults, do not count.
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.store = Store(folder / GAMES, copied=True)
+        none_yet = settings.tournament("league", settings.seed, 1, [])
+        with naming(folder / GAMES):
+            manifest = self.store.manifest
+            self.tournament = read_tournament(manifest) if manifest else none_yet
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts of the pairs that count, and of all faults."""
+        return self.store.count().whole.played
+
+    @cached_property
+    def totals(self) -> Mapping[str, Mapping[str, Any]]:
+        """How the games of each version that has played have ended, by its label."""
+        return {row["bot"]: row for row in self._tally("bot")}
+
+    @cached_property
+    def results(self) -> Mapping[str, list[dict[str, Any]]]:
+        """How the games of each version ended against each other one, by its label."""
+        found = defaultdict[str, list[dict[str, Any]]](list)
+        for row in self._tally("bot", "opponent"):
+            found[row["bot"]].append(row)
+        return found
+
+    def _tally(self, *by: str) -> list[dict[str, Any]]:
+        sides = make_sides(self.tournament.pairings, self.counts.tallies)
+        return Columns(tally(sides, by)).dicts()
+
+    @cached_property
+    def faults(self) -> Mapping[str, tuple[int, FirstFault | None]]:
+        """How many faults each version has committed, and its first one, by its label."""
+        run = self.tournament
+        strikes = sum_strikes(run.pairings, self.counts.faults, run.max_faults)
+        firsts = find_first_faults(self.store, run, ".")
+        return {label: (number, firsts.get(label)) for label, number in strikes.items()}
+
+
 class League:
     """A league that is there; `now` returns the time, which decides nothing that is played.
 
@@ -96,7 +155,6 @@ class League:
         self.settings = read_settings(folder)
         self.ledger = Ledger(folder / NAME)
         self.desk = Desk(folder, self.settings, self.ledger, now)
-        self._games: Games | None = None
 
     def close(self) -> None:
         """Close its files."""
@@ -143,18 +201,15 @@ class League:
         busy = "another process plays this league"
         return lock_folder(self.folder / SOURCES, busy, "a local disk")
 
-    @property
+    @cached_property
     def games(self) -> Games:
         """The games so far, read again after each round of this object."""
-        if self._games is None:
-            self._games = Games(self.folder)
-        return self._games
+        return Games(self.folder, self.settings)
 
     def _forget(self) -> None:
         """Close what was read of the games."""
-        if self._games:
-            self._games.store.close()
-        self._games = None
+        if games := self.__dict__.pop("games", None):
+            games.store.close()
 
     def play_round(self, executor: Executor, shown: int = NORMAL) -> RoundResult | None:
         """Play the round that was not finished, or a new one; None if nobody has an opponent.
@@ -176,21 +231,22 @@ class League:
 
     def _next(self, number: int, away: Collection[str]) -> list[Meeting]:
         """Return the meetings of the round that was not finished, or of a new one."""
-        begun = self.games.rounds[number:]
+        begun = self.games.tournament.meetings[number:]
         kept = [one for one in begun[0] if not {*one[:2]} & {*away}] if begun else []
         return kept or self._choose(away)
 
     def _make_run(self, number: int, meetings: Sequence[Meeting]) -> Tournament:
         """Return the run with another round; the bots of earlier ones are those of its store."""
-        rounds = [*self.games.rounds[:number], meetings]
+        played, settings = self.games.tournament, self.settings
+        rounds = [*played.meetings[:number], meetings]
         labels = dict.fromkeys(label for one in chain(*rounds) for label in one[:2])
         versions = {version.label: version for version in self.ledger.versions()}
-        entries, settings = {**self.games.entries}, self.settings
+        entries = {**played.by_label}
         for label in dict.fromkeys(label for one in meetings for label in one[:2]):
             found, known = find_entry(self.folder, versions[label], settings), entries.get(label)
             entries[label] = replace(found, program=known.program) if known else found
-        seed, played = settings.seed, [entries[label] for label in labels]
-        return make_tournament(settings, "league", seed, played, pairs=1, meetings=rounds)
+        bots = [entries[label] for label in labels]
+        return settings.tournament("league", settings.seed, 1, bots, meetings=rounds)
 
     def is_precise(self) -> bool:
         """Return whether the rating of each active version is within the target."""
@@ -207,9 +263,9 @@ class League:
         ]
         known = [one for one in versions if one.is_active or one.id in rows]
         known.sort(key=lambda one: (not one.panel, one.name, one.number))  # not by who was first
-        if sum(version.is_active for version in known) < _LEAST:
+        if sum(version.is_active for version in known) < LEAST:
             return []
-        places = place_bots(games.pairings, [version.label for version in known])
+        places = place_bots(games.tournament.pairings, [version.label for version in known])
         pairs = np.zeros((len(known) + 1,) * 2)  # in the last place is everybody else
         np.add.at(pairs, tuple(places[games.counts.pairing].T), games.counts.pairs)
         contenders = [self._make_contender(version, rows) for version in known]
@@ -236,6 +292,7 @@ class League:
                     why = f"{counted(strikes, 'fault')}; the first: {first.kind}, {first.show}"
                     self.ledger.set_state(version, SUSPENDED, escape(why))
                     suspended.append(version.name)
-            rows = rate(self.ledger.versions(), games.pairings, games.counts.pair_totals, now)
+            pairings, totals = games.tournament.pairings, games.counts.pair_totals
+            rows = rate(self.ledger.versions(), pairings, totals, now)
             self.ledger.add_round(number, self.desk.time(), rows)
         return RoundResult(number, sum(meeting.pairs for meeting in meetings), suspended)

@@ -30,7 +30,7 @@ from arena.cli.options import (
     venue_options,
 )
 from arena.cli.starting import find_venue
-from arena.errors import InputError, counted, not_installed, quote
+from arena.errors import InputError, arena_command, counted, not_installed
 
 if TYPE_CHECKING:
     from arena.addons.league.league import League
@@ -161,7 +161,7 @@ def new(folder: Path, panel: str | None, as_json: bool, **keys: Any) -> None:
     make_league(folder, settings)
     (folder / INBOX).mkdir()
     made = f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:"
-    lines = [made, f"  arena league host {quote(str(folder))}"]
+    lines = [made, f"  {arena_command('league', ['host', folder])}"]
     data = {"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane}
     print_found(data, lines, as_json=as_json)
 
@@ -199,11 +199,9 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
             else:
                 say(f"refused: {refused}", err=True)
             sys.exit(1)
-    if as_json:
-        shown = {"accepted": True, "bot": name, "version": version.number}
-        print_json({**shown, "sha256": version.sha256})
-    else:
-        say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
+    said = f"accepted: {version.title}, by {version.owner}; it plays in the next round"
+    found = {"accepted": True, "bot": name, "version": version.number, "sha256": version.sha256}
+    print_found(found, [said], as_json=as_json)
 
 
 @league.command()
@@ -273,7 +271,7 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
     """
     from arena.addons.league.hosting import freeze as end_submissions
     from arena.addons.league.inbox import find_waiting
-    from arena.addons.league.league_tables import ACTIVE
+    from arena.addons.league.ledger import ACTIVE
 
     with open_league(folder) as opened:
         end_submissions(opened, undo=undo)
@@ -313,8 +311,8 @@ def final(folder: Path, pairs: int, quiet: bool, as_json: bool, **options: Any) 
             raise click.Abort("the same command goes on with this final") from None
     found = {"folder": str(report.parent), "report": str(report)}
     document = {**found, "played": outcome.played, "kept": outcome.kept}
-    lines = [f"the final: {counted(outcome.played + outcome.kept, 'game')}; see {report}"]
-    print_found(document, lines, as_json=as_json)
+    said = f"the final: {counted(outcome.played + outcome.kept, 'game')}; see {report}"
+    print_found(document, [said], as_json=as_json)
 
 
 @league.command()
@@ -333,7 +331,7 @@ def invite(folder: Path, owners: tuple[str, ...], revoke: bool, as_json: bool) -
     """
     from arena.addons.league import inbox
     from arena.addons.league.league_settings import read_settings
-    from arena.addons.league.league_tables import check_owner
+    from arena.addons.league.ledger import check_owner
 
     read_settings(folder)
     given = inbox.invited(folder)

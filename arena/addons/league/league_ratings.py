@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.addons.league.league_tables import ACTIVE, REPLACED, RatingRow, Version
+from arena.addons.league.ledger import ACTIVE, REPLACED, RatingRow, Version
 from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.bradley_terry import find_groups
 from arena.statistics.counts import PairTotals

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
+from arena.entries.entry import Entry
 from arena.entries.file import read_file
 from arena.entries.spec import HERE, Here
 from arena.errors import InputError, naming
@@ -26,6 +27,7 @@ from arena.tournament.config_keys import (
     converted,
     told,
 )
+from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules
 from engine.errors import RulesError
@@ -34,12 +36,12 @@ NAME: Final = "league.yaml"
 PANEL: Final = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing")
 """The default panel of a league: fast bots of known Elo."""
 
-RoundPairs = Annotated[int, Meta(ge=10, le=1_000_000)]
-ADay = Annotated[int, Meta(ge=1, le=1_000_000)]
-CheckGames = Annotated[int, Meta(ge=4, le=1_000)]
-CheckSeconds = Annotated[float, Meta(ge=10, le=86_400)]
-Megabytes = Annotated[int, Meta(ge=1, le=64)]
-BotSeconds = Annotated[float, Meta(gt=0, le=86_400)]
+_DAY: Final = 86_400  # seconds
+
+
+def _within(low: float, high: float, description: str) -> Meta:
+    """Return the bounds of a key's number, and what it means."""
+    return Meta(ge=low, le=high, description=description)
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,9 +55,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(min_length=1, max_length=100, description="Bots of the arena that fix the scale."),
     ] = PANEL
-    round_pairs: Annotated[RoundPairs, Meta(description="About so many pairs in a round.")] = 300
+    round_pairs: Annotated[int, _within(10, 1_000_000, "About so many pairs in a round.")] = 300
     bot_seconds: Annotated[
-        BotSeconds, Meta(description="About so many seconds a bot thinks in a round.")
+        float, Meta(gt=0, le=_DAY, description="About so many seconds a bot thinks in a round.")
     ] = 120.0
     target: Annotated[
         Width, Meta(description="Elo points within which every rating is to be known.")
@@ -63,18 +65,25 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_faults: Annotated[
         Positive, Meta(description="A version with so many faults is suspended.")
     ] = MAX_FAULTS
-    a_day: Annotated[ADay, Meta(description="Submissions of one owner in a day, at most.")] = 20
-    most_megabytes: Annotated[Megabytes, Meta(description="MB of a submission, at most.")] = 16
+    a_day: Annotated[int, _within(1, 1_000_000, "Submissions of one owner in a day, at most.")] = 20
+    most_megabytes: Annotated[int, _within(1, 64, "MB of a submission, at most.")] = 16
     check_games: Annotated[
-        CheckGames, Meta(description="Games in each lane in which a submission is checked.")
+        int, _within(4, 1_000, "Games in each lane in which a submission is checked.")
     ] = 10
     check_seconds: Annotated[
-        CheckSeconds, Meta(description="Seconds of processor time of a bot in its check.")
+        float, _within(10, _DAY, "Seconds of processor time of a bot in its check.")
     ] = 60.0
 
     def game_rules(self) -> Rules:
         """Return the rules with the league's changes; raises RulesError."""
         return Rules.from_changes(self.rules)
+
+    def tournament(
+        self, name: str, seed: int, pairs: int, entries: Sequence[Entry], **more: Any
+    ) -> Tournament:
+        """Return a tournament with the rules and the limits of the league."""
+        limits = self.limits, self.max_faults
+        return Tournament(name, seed, pairs, entries, self.game_rules(), *limits, **more)
 
 
 _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.addons import hook
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Version
+from arena.addons.league.ledger import ACTIVE, SUSPENDED, Version
 from arena.errors import InputError, arena_command, counted, escape, naming
 from arena.statistics.letters import give_ranks, split_letters
 from arena.statistics.number_texts import write_ends
@@ -67,17 +67,13 @@ def standings(league: League) -> list[Standing]:
     found.sort(key=lambda one: (one.state != ACTIVE, -(one.elo or -math.inf), one.bot))
     scale = {version.name for version in versions if version.panel}
     rated = [one for one in found if one.state == ACTIVE and one.elo is not None]
-    panel = [one for one in rated if one.bot in scale]
     ranked = [one for one in rated if one.bot not in scale]
     ranks = give_ranks([one.elo or 0.0 for one in ranked])
     rank_of = {one.bot: rank for one, rank in zip(ranked, ranks, strict=True)}
-    return [
-        one._replace(
-            rank=rank_of.get(one.bot),
-            beats=tuple(sorted(other.bot for other in panel if surely_beats(one, other))),
-        )
-        for one in found
-    ]
+    panel = sorted((one for one in rated if one.bot in scale), key=lambda one: one.bot)
+    beats = [tuple(two.bot for two in panel if surely_beats(one, two)) for one in found]
+    both = zip(found, beats, strict=True)
+    return [one._replace(rank=rank_of.get(one.bot), beats=beaten) for one, beaten in both]
 
 
 def _standing(league: League, version: Version) -> Standing:
@@ -90,16 +86,14 @@ def _standing(league: League, version: Version) -> Standing:
     note = why if not version.is_active else "" if row else "plays in the next round"
     who = None, version.name, version.number, version.owner
     is_new = not version.panel and [number for number, _ in own] == [league.number]
+    new = "new" if version.number == 1 else f"version {version.number}"
     course = [
         f"{rated.rounded().elo:.0f}"
         for one in league.find(version.name)
         for _, rated in league.ledger.rating_history(one.id)
     ]
-    return Standing(
-        *(*who, elo, low, high, row.pairs if row else 0, group, version.state, note),
-        new=("new" if version.number == 1 else f"version {version.number}") if is_new else "",
-        course=" > ".join(course[-_MOST_ROUNDS:]),
-    )
+    known = *who, elo, low, high, row.pairs if row else 0, group, version.state, note
+    return Standing(*known, new if is_new else "", " > ".join(course[-_MOST_ROUNDS:]))
 
 
 def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[list[Any]]]:
@@ -197,7 +191,7 @@ def why(league: League, name: str, venue: Venue, *, progress: bool = False) -> d
     """
     versions, games = league.find(name), league.games
     label = versions[-1].label
-    if label not in games.totals or games.tournament is None:
+    if label not in games.totals:
         raise InputError(f"{name}: its newest version has not played yet")
     run, asked = (games.tournament, games.store, league.folder, venue), Asked(worst=_MOST_COSTLY)
     with naming(name):

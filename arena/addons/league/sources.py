@@ -1,4 +1,4 @@
-"""Keep the bytes of bots that are handed in, for ever and by their hash.
+"""Keep the bytes of bots that are handed in, for ever and by their hash, and find them to play.
 
 A submitted file is read once. The bytes read are stored under their hash, and these are checked and
 played, so a later change of the file has no effect.
@@ -10,17 +10,19 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from arena.addons.league.league_settings import Settings
+from arena.addons.league.ledger import Version
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.loader import MAGIC, name_of_first
 from arena.entries.read_bot import BUILT, MANIFEST, ZIP, is_program
 from arena.entries.resolve import installed, read_archived, resolve
 from arena.entries.spec import is_address, parse
-from arena.errors import ArenaError, InputError, naming
+from arena.errors import ArenaError, InputError, Unreachable, naming
 
 SOURCES: Final = "bots"
 """The folder of the submitted files, in the league's folder."""
@@ -28,22 +30,17 @@ SOURCES: Final = "bots"
 LABEL: Final = "submitted"
 
 
-class Taken(NamedTuple):
-    """A bot that was read: its spec in the league, and its identity."""
-
-    spec: str
-    sha256: str
-
-
-def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]) -> Taken:
+def take(
+    folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
+) -> tuple[str, str]:
     """Store the bytes of a bot in the folder of a league, unless it is known by its spec.
 
-    A program is built; `waiting` is called regularly meanwhile. Raises InputError for a bot that
-    cannot be read or built.
+    Returns its spec in the league, and its identity. A program is built; `waiting` is called
+    regularly meanwhile. Raises InputError for a bot that cannot be read or built.
     """
     spec = parse(bot)
     if is_named(spec.target):
-        return Taken(bot, identity_of(resolve(bot)))
+        return bot, identity_of(resolve(bot))
     path = Path(os.path.expanduser(spec.target))
     if spec.params:
         raise InputError(f"bot {bot!r}: write its parameters into the file")
@@ -58,7 +55,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
         raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
     text = f"{LABEL}={as_file(kept)}"
     try:
-        return Taken(name, identity_of(resolve(text)))
+        return name, identity_of(resolve(text))
     except InputError as error:  # the owner does not know the path of the copy
         raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
 
@@ -113,3 +110,27 @@ def identity_of(entry: Entry) -> str:
         return entry.sha256
     params = json.dumps(entry.params, sort_keys=True)
     return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
+
+
+def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
+    """Return the entry of a version; raises InputError if its source has changed.
+
+    Its spec is relative to the league's folder, so that a league can be moved. Raises Unreachable,
+    whose text begins with its label, for a bot that lives elsewhere and cannot be asked, or is
+    another one now, and for one whose file was deleted.
+    """
+    is_file = version.spec.startswith(f"{SOURCES}/")
+    spec = as_file(folder / version.spec) if is_file else version.spec
+    try:
+        entry = resolve(spec, version.label, lane=settings.lane if is_file else None)
+        if identity_of(entry) != version.sha256:
+            why = "is not what was submitted; its games would be another bot's"
+            raise InputError(f"{spec} {why}")
+    except InputError as error:
+        is_away = is_address(spec) or (is_file and not os.path.lexists(spec))
+        kind = Unreachable if is_away else InputError
+        raise kind(f"{version.label}: {error}") from None
+    if is_file:
+        filename = entry.filename and f"{version.name}.py"
+        entry = replace(entry, target=f"./{version.spec}", filename=filename)
+    return entry

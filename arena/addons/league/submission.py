@@ -15,18 +15,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from arena.addons.league.league_games import make_tournament
 from arena.addons.league.league_settings import PANEL, Settings
-from arena.addons.league.league_tables import (
-    ACTIVE,
+from arena.addons.league.ledger import (
+    Ledger,
     Refusal,
     Version,
     check_name,
     check_owner,
     write_time,
 )
-from arena.addons.league.ledger import Ledger
-from arena.addons.league.sources import LABEL, SOURCES, Taken, identity_of, is_named, take
+from arena.addons.league.sources import LABEL, SOURCES, identity_of, is_named, take
 from arena.check import SLOWER
 from arena.check.inspector import run_check
 from arena.check.item import Item, Order
@@ -106,8 +104,8 @@ class Desk:
             self.check_right(name, owner)
             spec, sha256 = self.take(bot, working)
             self._check_new(sha256, name)
-            cost = _choose_cost(self._check(name, spec, working))
-            version = self._make_version(name, owner, spec, sha256, cost)
+            cost = self._check(name, spec, working)
+            version = Version(0, name, 0, owner, spec, sha256, cost, at=self.time())
             with self.ledger.changing():
                 self.check_right(name, owner)
                 self._check_new(sha256, name)
@@ -128,15 +126,12 @@ class Desk:
         for number, text in enumerate(self.settings.panel):
             if text not in names:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
-            cost = _LEAST_COST if text in PANEL else _choose_cost(self._check(text, text))
-            seats.append(self._make_version(text, _ARENA, text, identity_of(resolve(text)), cost))
+            cost = _LEAST_COST if text in PANEL else self._time(text)
+            known = text, identity_of(resolve(text)), cost
+            seats.append(Version(0, text, 0, _ARENA, *known, panel=True, at=self.time()))
         with self.ledger.changing():
             for version in seats:
-                self.ledger.add_version(version._replace(panel=True))
-
-    def _make_version(self, name: str, owner: str, spec: str, sha256: str, cost: float) -> Version:
-        known = name, 0, owner, spec, sha256, cost
-        return Version(0, *known, panel=False, state=ACTIVE, why="", at=self.time())
+                self.ledger.add_version(version)
 
     def time(self) -> str:
         """Return the time as the ledger has it."""
@@ -194,10 +189,11 @@ class Desk:
         hint = f"; did you mean ./{spec.target}.py?" if is_python else ""
         raise InputError(f"bot {bot!r}: no such file, and no bot of the arena{hint}")
 
-    def take(self, bot: str, working: Working) -> Taken:
-        """Store a bot, and build a program, for no longer than a check may take by the clock.
+    def take(self, bot: str, working: Working) -> tuple[str, str]:
+        """Store a bot, and return its spec here and its identity.
 
-        Raises Exhausted if no bot could be checked: a league of jails, without a jail here.
+        A program is built for no longer than a check may take by the clock. Raises Exhausted if no
+        bot could be checked: a league of jails, without a jail here.
         """
         if self.settings.lane == "jail":
             require_jail()
@@ -212,8 +208,8 @@ class Desk:
         with _apart():
             return take(self.folder, bot, self.settings, waiting)
 
-    def _check(self, name: str, spec: str, working: Working = lambda _: None) -> Sequence[Item]:
-        """Check a stored bot, or time another one, and return the items of the check.
+    def _check(self, name: str, spec: str, working: Working) -> float:
+        """Check a stored bot, or time another one, and return the class of its time.
 
         Raises Refused for one that fails, or whose check ends without a verdict.
         """
@@ -233,15 +229,16 @@ class Desk:
             raise Refused(f"{error}: it has to decide faster", public=_TOO_LONG) from None
         if failed := [item for item in items if item.status == "fail"]:
             raise _refuse(failed, name, spec)
-        return items
+        figures = next((item.figures for item in items if item.name == "time"), {})
+        return _choose_cost(figures.get("median", 0.0), figures.get("p99", 0.0))
 
-    def _time(self, spec: str) -> list[Item]:
-        """Return the times of a bot of the arena, or of one elsewhere, from a pair of games.
+    def _time(self, spec: str) -> float:
+        """Return the class of the time of a bot of the arena, or of one elsewhere, from two games.
 
         Raises Refused for one that fails.
         """
         entries, settings = [resolve(f"{LABEL}={spec}"), resolve("uniform")], self.settings
-        pair = make_tournament(settings, "time", 0, entries, pairs=1)
+        pair = settings.tournament("time", 0, 1, entries)
         venue = Venue(workers=1)
         with _apart(), closing(Store(None)) as store, open_executor(venue) as executor:
             timings = run(pair, executor, shown=QUIET, store=store).timings
@@ -249,8 +246,7 @@ class Desk:
                 if game.fault and game.winner:
                     raise Refused(f"{game.fault.kind}: {game.fault.message}", "its games failed")
         cpu = timings[LABEL].cpu
-        figures = {"median": cpu.quantile(0.5), "p99": cpu.quantile(0.99)}
-        return [Item("time", "ok", "", figures=figures)]
+        return _choose_cost(cpu.quantile(0.5), cpu.quantile(0.99))
 
 
 def _refuse(failed: Sequence[Item], name: str, spec: str) -> Refused:
@@ -285,14 +281,13 @@ def _apart() -> Iterator[None]:
         yield
 
 
-def _choose_cost(items: Sequence[Item]) -> float:
+def _choose_cost(median: float, p99: float) -> float:
     """Return the class of a bot's time for a pair, as its upper bound in seconds.
 
-    Few, wide classes give the same bot the same cost on a slightly faster machine.
+    It is by the seconds of its decisions. Few, wide classes give the same bot the same cost on a
+    slightly faster machine.
     """
-    figures = next((item.figures for item in items if item.name == "time"), {})
-    decision = (figures.get("median", 0.0) + figures.get("p99", 0.0)) / 2
     cost = _LEAST_COST
-    while cost < _DECISIONS * decision:
+    while cost < _DECISIONS * (median + p99) / 2:
         cost *= _STEP
     return cost

@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from arena.addons.league import inbox
-from arena.addons.league.inbox import find_queue
+from arena.addons.league.inbox import find_owner, find_queue, find_uploads, receive
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import read_settings
 from arena.addons.league.league_site import SITE
@@ -82,7 +81,7 @@ class Web:
         own = is_own(request.method, request.headers, _origin(request))
         if request.method == "POST" and not (own or _bearer(request)):
             raise HTTPException(403, "this form is not of this page")
-        if owner := inbox.find_owner(self.folder, token or _token_of(request)):
+        if owner := find_owner(self.folder, token or _token_of(request)):
             return owner
         raise HTTPException(403, "this token is wrong, or not valid any more")
 
@@ -108,12 +107,9 @@ class Web:
         accepted = [(one.at, one.name, f"accepted: {one.title}") for one in versions]
         refused = [(one.at, one.name, f"refused: {one.name}: {one.why}") for one in refusals]
         answers = sorted([*accepted, *refused], reverse=True)[:_MOST_SHOWN]
+        own = [(n, sent.name) for n, sent in enumerate(queue, 1) if sent.owner == owner]
         return [
-            *(
-                {"bot": sent.name, "place": n}
-                for n, sent in enumerate(queue, 1)
-                if sent.owner == owner
-            ),
+            *({"bot": bot, "place": n} for n, bot in own),
             *({"bot": bot, "place": None, "at": at, "answer": text} for at, bot, text in answers),
         ]
 
@@ -155,10 +151,10 @@ class Web:
         """Keep an upload; raises InputError and ArenaError."""
         with closing(League(self.folder)) as league:
             league.desk.check_right(name, owner)
-        waiting = sum(one == owner for one, _ in inbox.find_uploads(self.folder))
+        waiting = sum(sent.owner == owner for sent in find_uploads(self.folder))
         if waiting >= self.settings.a_day:
             raise NotNow(f"{waiting} of your uploads wait, as many as you have in a day")
-        inbox.receive(self.folder, owner, f"{name}{ending}", content)
+        receive(self.folder, owner, f"{name}{ending}", content)
 
     async def style(self, _request: Request) -> Response:
         """Send the style of the pages."""

@@ -58,10 +58,10 @@ COUNTED: Final = 2 * MISSING + 2
 
 
 class Measure(NamedTuple):
-    """One weighted sum of counts over another one, which is `scale` in a pair that counts in full.
+    """One weighted sum of counts over another one; forfeited games count in neither.
 
-    `noun` is what rises or falls, by `unit`; without a unit it is a share, between 0 and 1.
-    Forfeited games count in neither sum.
+    `noun` is what rises or falls, by `unit`; without a unit it is a share, between 0 and 1, whose
+    weight is `whole` in a pair that counts in full.
     """
 
     name: str
@@ -69,17 +69,12 @@ class Measure(NamedTuple):
     noun: str
     counted: Ints
     weight: Ints
-    scale: int
+    whole: int | None = None
     unit: str = ""
 
     def sums(self, counts: Ints) -> Ints:
         """Return count and weight of every pair (pairings x pairs x 2)."""
         return np.stack([counts @ self.counted, counts @ self.weight], axis=2)
-
-    @property
-    def whole(self) -> int | None:
-        """The weight of a pair that counts in full, None where this is not a share."""
-        return None if self.unit else self.scale
 
     @property
     def digits(self) -> int:
@@ -114,8 +109,8 @@ MEASURES: Final = (
     Measure("draws", "drawn, %", "the share of draws", _ended("draw"), _GAMES, 2),
     Measure("tiebreaks", "won by tie-break, %", "their share", _ended("tiebreak"), _GAMES, 2),
     Measure("seat_0", "score of seat 0, %", "the score of seat 0", _SEAT_0, 2 * _GAMES, 4),
-    Measure("margin", _LEAD, "the winner's lead", _LEADS, _SCORED, 2, "points"),
-    Measure("plies", "length in plies", "a game's length", _LENGTHS, _GAMES, 2, "plies"),
+    Measure("margin", _LEAD, "the winner's lead", _LEADS, _SCORED, unit="points"),
+    Measure("plies", "length in plies", "a game's length", _LENGTHS, _GAMES, unit="plies"),
 )
 """City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
 lead in the games that were scored, and the length."""

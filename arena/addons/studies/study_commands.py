@@ -15,7 +15,7 @@ from arena.cli import starting
 from arena.cli.records import note_extent
 from arena.errors import InputError, arena_command, counted, escape, naming, wrapped
 from arena.store.folder import ANALYSIS, locate
-from arena.tables.standings_text import Names, short_names
+from arena.tables.standings_text import Names, plain_rows, short_names, write_row
 from arena.tournament import config_keys as keys
 
 if TYPE_CHECKING:
@@ -231,20 +231,9 @@ def _choose(analysis: Analysis, against: str | None) -> str:
     return against or str(analysis.opponent)
 
 
-def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the worst decisions as plain data, each with the command that shows its game."""
-    from arena.tables.standings_text import plain_rows
-
-    rows = plain_rows(table[[*_WORST]])
-    for row in rows:
-        row["command"] = arena_command("view", [target, row["game"]])
-    return rows
-
-
 def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
-    """Return an analysis as plain data."""
+    """Return an analysis as plain data; a worst decision has the command that shows its game."""
     from arena.replays.timeline import DISPUTED
-    from arena.tables.standings_text import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
     return {
@@ -254,7 +243,10 @@ def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, 
         "decisions": len(decisions),
         "opponent": against,
         "losses": plain_rows(analysis.losses),
-        "worst": _list_worst(target, analysis.worst),
+        "worst": [
+            row | {"command": arena_command("view", [target, row["game"]])}
+            for row in plain_rows(analysis.worst[[*_WORST]])
+        ],
         "mistakes": plain_rows(analysis.mistakes),
         "judged_again": int(decisions["again"].notna().sum()),
         "disputed": int((decisions["mistake"] == DISPUTED).sum()),
@@ -287,8 +279,6 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
 
 def _format_game(decisions: pd.DataFrame, names: Names) -> Iterator[str]:
     """Yield a line for each decision of a game."""
-    from arena.tables.standings_text import plain_rows
-
     width, write = names.column(_LABEL)
     yield f"{'ply':>3} {'bot':<{width}} {'played':>7} {'chance':>7} {'best':>5} {'chance':>7} loss"
     for row in plain_rows(decisions):
@@ -300,7 +290,6 @@ def _format_game(decisions: pd.DataFrame, names: Names) -> Iterator[str]:
 def _format_losses(analysis: Analysis, against: str, names: Names) -> Iterator[str]:
     """Yield the losses against one opponent, the smallest first."""
     from arena.tables.losses import PARTS_OF
-    from arena.tables.standings_text import plain_rows, write_row
 
     table = analysis.losses
     table = table[table["opponent"] == against]
@@ -328,7 +317,6 @@ def _format_worst(
 ) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
     from arena.replays.timeline import DISPUTED
-    from arena.tables.standings_text import plain_rows
 
     worst, again = analysis.worst, analysis.decisions["mistake"].dropna()
     if len(bots) == 1 and bots[0] in {*worst["bot"]}:

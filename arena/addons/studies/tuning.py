@@ -169,16 +169,11 @@ class Tuning:
     """
 
     def __init__(
-        self,
-        plan: TuningPlan,
-        tried: Sequence[Candidate],
-        proof: Comparison,
-        played: int,
-        kept: int,
+        self, plan: TuningPlan, tried: Sequence[Candidate], proof: Comparison, *games: int
     ) -> None:
         """Take the candidates, the best first, the comparison, and the games played and kept."""
         self.plan, self.tried, self.proof = plan, tried, proof
-        self.played, self.kept = played, kept
+        self.played, self.kept = games
 
     @property
     def best(self) -> dict[str, Any]:
@@ -203,11 +198,11 @@ class Tuning:
     @property
     def warnings(self) -> list[str]:
         """What is to be known beside: values at the end of a range, and settings that failed."""
-        ends = [one for one in self.plan.parameters if one.is_edge(self.best[one.name])]
         found = [
             f"{describe({one.name: self.best[one.name]})} is at an end of its range: "
             "a wider one may hold a better value"
-            for one in ends
+            for one in self.plan.parameters
+            if one.is_edge(self.best[one.name])
         ]
         failed = [one for one in self.tried if one.fault]
         return found + [f"{c.label} ({describe(c.setting)}) failed: {c.fault}" for c in failed]

@@ -261,18 +261,17 @@ class TableGame(Person):
         return action
 
     def _run(self) -> None:
-        phase, error = "failed", "an error of the arena: see its terminal"
+        phase, said = "failed", "The game has failed: an error of the arena: see its terminal"
         try:
             self._play()
-            phase = "ended"
+            phase, said = "ended", ""
         except Quit:
-            phase = "left"
+            phase, said = "left", "The game was left."
         except ArenaError as problem:  # for example, the record cannot be written
-            error = str(problem)
+            said = f"The game has failed: {problem}"
         finally:
             remove_folder(self.folder)
-            said = {"failed": f"The game has failed: {error}", "left": "The game was left."}
-            self._publish(phase, said.get(phase, ""))
+            self._publish(phase, said)
 
     def _play(self) -> None:
         rules, processes = self.match.state.rules, dict[Seat, BotProcess]()
@@ -280,7 +279,6 @@ class TableGame(Person):
             with ExitStack() as stack:
                 for seat, entry in self.match.bots.items():
                     folder = self.folder / str(seat)
-                    folder.mkdir()
                     process = bot_process(entry, rules, LIMITS, folder, self._look_up)
                     processes[seat] = stack.enter_context(process)
                 self.match.play(self, processes, self._hear)

@@ -10,10 +10,14 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.addons.league import inbox, web
+import pytest
+
+from arena.addons.league import inbox, submission, web
+from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, RoundResult, make_league
 from arena.addons.league.league_settings import Settings, check_settings
-from arena.addons.league.league_tables import ACTIVE, Version
+from arena.addons.league.league_standing import Standing
+from arena.addons.league.ledger import ACTIVE, Version
 from arena.check.item import Item, Order
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
@@ -83,6 +87,23 @@ def _content(path: Path) -> bytes | None:
     return None if path.is_dir() else path.read_bytes()
 
 
+@contextmanager
+def an_unchecked_league(folder: Path, **changes: Any) -> Iterator[League]:
+    """Yield a league with an inbox, whose check finds nothing."""
+    with pytest.MonkeyPatch.context() as patch, a_league(folder, **changes) as league:
+        patch.setattr(submission, "run_check", accept)
+        (folder / "inbox").mkdir()
+        yield league
+
+
+def take(league: League, settled: float = 0.0) -> list[str]:
+    """Take what was handed in, and return what was told."""
+    told: list[str] = []
+    for _ in take_all(league, told.append, settled):
+        pass
+    return told
+
+
 def play(league: League, rounds: int = 1, workers: int = 1) -> list[RoundResult]:
     """Play some rounds."""
     with league.playing():
@@ -104,8 +125,13 @@ def accept(_order: Order, *_: object, **__: object) -> Iterator[Item]:
 
 def version(number: int, name: str = "", **changes: Any) -> Version:
     """Return a version with this id, which is of no league."""
-    made = Version(number, name or f"bot{number}", 1, "", "", "", 0.1, False, ACTIVE, "", "")
+    made = Version(number, name or f"bot{number}", 1, "", "", "", 0.1)
     return made._replace(**changes)
+
+
+def standing(rank: int | None, bot: str, group: str, elo: float = 1500.0) -> Standing:
+    """Return the standing of a bot."""
+    return Standing(rank, bot, 2, "Ann", elo, elo - 30, elo + 30, 1260, group, ACTIVE, "")
 
 
 BOUNDARY = "a-line-between-parts"

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
-from arena.addons.league.league_standing import Standing, format_why, standings, surely_beats, why
-from arena.addons.league.league_tables import WITHDRAWN, RatingRow, Version
+from arena.addons.league.league_site import bot_report
+from arena.addons.league.league_standing import format_why, standings, surely_beats, why
+from arena.addons.league.ledger import WITHDRAWN, RatingRow, Version
 from arena.addons.studies import analysis
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import InputError
@@ -32,7 +32,7 @@ from arena.statistics.ratings import ELO
 from arena.store.reader import Choice
 from arena.tables.losses import Asked
 from arena.tournament.config_keys import Venue
-from tests.addons.league.small import a_league, play, settings, version
+from tests.addons.league.small import a_league, play, settings, standing, version
 from tests.conftest import Arena
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
@@ -72,7 +72,7 @@ def league(**changes: Any) -> Any:
         games=SimpleNamespace(
             results={"mine@2": RESULTS},
             faults={"mine": (2, first)},
-            tournament=None,
+            tournament=settings().tournament("league", 0, 1, []),
             store=None,
         ),
         settings=settings(**changes),
@@ -112,7 +112,7 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
 
 def test_the_course_has_a_line_for_each_version_and_faults_say_what_to_do() -> None:
     """Neither a raw table nor what the bot said; a version without games has no line."""
-    report = bot_report(league(), "mine", [standing()])
+    report = bot_report(league(), "mine", [standing(3, "mine", "a")])
     assert report.summary == ["mine, version 2 of Ann: rank 3, Elo 1500 (1470..1530)."]
     assert not [*report.tables()]
     (chart,) = report.charts()
@@ -149,12 +149,6 @@ def test_a_game_is_drawn_from_the_side_of_the_bot(tmp_path: Path) -> None:
                     assert (last > 0) == game.reason.startswith("A win"), game.title
 
 
-def standing(**changes: Any) -> Standing:
-    """Return the standing of the bot."""
-    numbers = (1500.0, 1470.0, 1530.0, 1260, "a", "active", "")
-    return Standing(3, "mine", 2, "Ann", *numbers)._replace(**changes)
-
-
 VENUE = Venue(workers=1)
 
 
@@ -175,11 +169,8 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
 
 def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> None:
     """Neither those beside it, nor those above it, nor those that are not rated or suspended."""
-    rows = ("a", 1, "a"), ("b", 2, "ab"), ("c", 3, "b"), ("new", 4, ""), ("gone", None, "")
-    found = [
-        Standing(rank, bot, 1, "x", 9.0 - (rank or 0), None, None, 9, group, "active", "")
-        for bot, rank, group in rows
-    ]
+    rows = (1, "a", "a"), (2, "b", "ab"), (3, "c", "b"), (4, "new", ""), (None, "gone", "")
+    found = [standing(rank, bot, group, 9.0 - (rank or 0)) for rank, bot, group in rows]
     beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]
     assert beaten == [("a", "c")]
 
@@ -202,9 +193,7 @@ def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> Non
 
 
 @pytest.mark.slow
-def test_a_lesson_finds_the_files_of_the_league_from_any_folder(
-    club: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lesson_finds_the_leagues_files(club: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """And why a bot lost is said without a lesson, for which its deals would be played again."""
     homes: list[Path] = []
     monkeypatch.setattr(analysis, "teach", lambda *_, home, **__: homes.append(home))
@@ -259,8 +248,8 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
     assert not {*chosen} & {other for other in [*more][:10] if other not in more}
 
 
-def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -> None:
-    """A course hands in at once: without games between the panel's bots, most had no rating."""
+def test_newcomers_are_connected_and_meet_bots_of_known_elo_first() -> None:
+    """Without games between the panel's bots, most of a first round had no rating."""
     bots = [known(1400 + 50 * n, half=60.0) for n in range(6)] + [FRESH] * 30
     chosen = choose_meetings(bots, played(36, 0), 30 * BLOCK)
     assert {bot for two in chosen for bot in two} >= {*range(6, 36)}
@@ -273,28 +262,20 @@ def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -
     gone = [*bots[:6], *([known(most=0)] * 30)]  # replaced since then; two of the panel had met
     matrix[0, 1] = 500
     assert all(max(two) < 6 for two in choose_meetings(gone, matrix, BLOCK))
-
-
-def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:
-    """Games of two unknown bots say nothing of either, and connect them with nobody."""
     bots = [known(1300), known(1500), known(1700)] + [FRESH] * 8
     chosen = choose_meetings(bots, played(11, 500, new=8), 24 * BLOCK)
     assert all(min(two) < 3 for two in chosen)
     assert all({*of_bot(chosen, new)} == {0, 1, 2} for new in range(3, 11))
 
 
-def test_every_version_plays_a_tenth_of_the_mean() -> None:
-    """It comes before one that is far less well known."""
+def test_every_version_plays_a_tenth_of_the_mean_and_a_slow_one_has_a_budget() -> None:
+    """It comes before one far less well known; what counts is what a second of playing tells."""
     bots = [known(), known(), known(), known(half=3.0), FRESH]
     matrix = played(5, 1000, new=2)
     matrix[3, 0] = matrix[0, 3] = 30
     matrix[4, 1:3] = matrix[1:3, 4] = 600
     chosen = choose_meetings(bots, matrix, 6 * BLOCK)
     assert sum(of_bot(chosen, 3).values()) == 6 * BLOCK
-
-
-def test_a_fast_opponent_is_preferred_and_a_slow_bot_has_a_budget() -> None:
-    """What counts is what a second of playing tells."""
     bots = [known(cost=6.4), known(cost=0.1), known(cost=0.1), FRESH]
     matrix = played(4, 100)
     assert of_bot(choose_meetings(bots, matrix, 20 * BLOCK), 3)[0] == 0
@@ -344,30 +325,7 @@ def rated(bots: list[Version], played: Games, now: set[str] | None = None) -> di
     return {row.version: row for row in rate(bots, two, totals, now or set())}
 
 
-def test_the_panel_keeps_its_mean_and_others_follow() -> None:
-    """Whatever else plays: so numbers stay comparable."""
-    for part in (FIELD, FIELD[:3], [FIELD[0], FIELD[1], FIELD[4]]):
-        rows = rated(FIELD, games(part))
-        mean = (rows[1].elo + rows[2].elo) / 2
-        assert mean == pytest.approx(PANEL, abs=1e-6)
-    rows = rated(FIELD, games(FIELD), {"bot3"})
-    for id, elo in TRUE.items():
-        assert abs(rows[id].elo - elo) < 40
-        assert rows[id].played == (id == 3)
-        assert rows[id].pairs == 1600
-
-
-def test_versions_that_no_longer_play_count_fully_and_have_no_letters() -> None:
-    """Their games are as true as before."""
-    rows = rated(FIELD, games(FIELD))
-    assert rows[4].letters == ""
-    assert all(rows[id].letters for id in (1, 2, 3, 5))
-    again = rated([*FIELD[:4], FIELD[4]._replace(state=WITHDRAWN)], games(FIELD))
-    assert again[3].elo == rows[3].elo
-    assert again[5].letters == ""
-
-
-def test_who_is_not_connected_with_the_panel_has_no_rating(
+def test_who_is_not_connected_with_the_panel_is_not_rated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its Elo would be a number from nowhere."""
@@ -394,8 +352,23 @@ def test_the_intervals_of_the_first_and_the_last_allow_for_their_choice() -> Non
     assert sum(map(all, found)) >= 18
 
 
-def test_an_unbeaten_bot_has_no_upper_end() -> None:
-    """It is stronger by an unknown amount."""
+def test_the_panel_keeps_its_mean_and_who_plays_has_letters() -> None:
+    """Versions that no longer play count fully; an unbeaten bot has no upper end."""
+    for part in (FIELD, FIELD[:3], [FIELD[0], FIELD[1], FIELD[4]]):
+        rows = rated(FIELD, games(part))
+        mean = (rows[1].elo + rows[2].elo) / 2
+        assert mean == pytest.approx(PANEL, abs=1e-6)
+    rows = rated(FIELD, games(FIELD), {"bot3"})
+    for id, elo in TRUE.items():
+        assert abs(rows[id].elo - elo) < 40
+        assert rows[id].played == (id == 3)
+        assert rows[id].pairs == 1600
+    rows = rated(FIELD, games(FIELD))
+    assert rows[4].letters == ""
+    assert all(rows[id].letters for id in (1, 2, 3, 5))
+    again = rated([*FIELD[:4], FIELD[4]._replace(state=WITHDRAWN)], games(FIELD))
+    assert again[3].elo == rows[3].elo
+    assert again[5].letters == ""
     rows = rated(FIELD, [*games(FIELD[:3]), (1, 5, (20, 0, 0, 0, 0))])
     assert rows[5].high is None
     assert rows[5].low is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import csv
 import os
 import re
 import shutil
@@ -22,6 +21,7 @@ from arena.addons.league import submission
 from arena.addons.league.hosting import freeze, host, make_final, play_final
 from arena.addons.league.inbox import run_in_turns, take_all
 from arena.addons.league.league import League, make_league
+from arena.addons.league.league_commands import league as group
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_standing import history
 from arena.addons.league.submission import NotNow, Refused
@@ -32,8 +32,9 @@ from arena.executors.log import QUIET
 from arena.runs.run import Playing
 from arena.tournament.config_keys import Venue
 from tests import ROOT
-from tests.addons.league.small import a_league, accept, settings, write_bot
+from tests.addons.league.small import a_league, accept, an_unchecked_league, settings, write_bot
 from tests.conftest import Arena
+from tests.kit import csv_rows
 from tests.markdown import blocks
 from tests.waiting import until
 
@@ -42,11 +43,9 @@ LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .+")
 
 
 @pytest.fixture
-def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+def league(tmp_path: Path) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", round_pairs=20) as made:
-        (made.folder / "inbox").mkdir()
+    with an_unchecked_league(tmp_path / "club", round_pairs=20) as made:
         yield made
 
 
@@ -56,20 +55,14 @@ def hosted(league: League, **how: Any) -> Any:
         return host(league, LocalExecutor(1), lambda _: None, **how)
 
 
-@pytest.mark.slow
-def test_an_owner_with_fifty_files_holds_nobody(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_owner_with_fifty_files_holds_nobody(league: League, tmp_path: Path) -> None:
     """Owners take turns: the one file of another owner comes second, though it is the newest."""
-    for number in range(4):
-        bot = str(write_bot(tmp_path, f"a{number}", number))
-        league.desk.submit(bot, f"a{number}", "Ann")
-    for number in range(4):
+    for number in (0, 1, 2):
+        league.desk.submit(str(write_bot(tmp_path, f"a{number}", number)), f"a{number}", "Ann")
         path = write_bot(league.folder / "inbox", f"a{number}", 100 + number)
         os.utime(path, (1000 + number,) * 2)
     write_bot(league.folder / "inbox", "bob", 200)
-    monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
-    assert [*take_all(league, lambda _: None)] == ["a0", "bob", "a1", "a2", "a3"]
+    assert [*take_all(league, lambda _: None, 0.0)] == ["a0", "bob", "a1", "a2"]
 
 
 def test_an_owner_has_one_submission_in_progress() -> None:
@@ -89,9 +82,7 @@ def test_an_owner_has_one_submission_in_progress() -> None:
 
 
 @pytest.mark.slow
-def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_evening_loses_nothing(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that goes on is told so at its next sign of life; the file is taken again."""
     ended: list[bool] = []
 
@@ -124,9 +115,7 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
 
 
 @pytest.mark.slow
-def test_once_takes_all_plays_a_round_and_says_what_it_came_to(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_once_takes_all_and_plays_a_round(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole inbox, also if this takes long; a submission that cannot be taken is left to do."""
     monkeypatch.setattr("arena.addons.league.inbox.LONGEST", -1.0)
     monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
@@ -149,24 +138,21 @@ def fail(*_: object, **__: object) -> None:
 
 
 def test_the_command_ends_by_itself_with_times_and_a_summary(tmp_path: Path, arena: Arena) -> None:
-    """Every line has its time; the status is 0."""
+    """Every line has its time; the status is 0, and 1 if something waits or nobody can play."""
     make_league(tmp_path / "club", settings(round_pairs=20))
     done = arena("league", "host", "club", "--workers", "1", "--once")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert all(LINE.fullmatch(line) for line in lines)
     assert re.search(r"Z 0 accepted, 0 refused, 0 left; 1 round, ", lines[-1])
-
-
-def test_a_league_that_cannot_play_has_status_1(tmp_path: Path, arena: Arena) -> None:
-    """And one in whose inbox something has to wait, which is named with the reason."""
-    make_league(tmp_path / "club", settings(panel=["uniform"]))
-    (tmp_path / "club" / "inbox").mkdir()
-    write_bot(tmp_path / "club" / "inbox", "ann")
-    assert arena("league", "freeze", "club").returncode == 0
-    done = arena("league", "host", "club", "--once")
+    make_league(tmp_path / "one", settings(panel=["uniform"]))
+    (tmp_path / "one" / "inbox").mkdir()
+    write_bot(tmp_path / "one" / "inbox", "ann")
+    assert arena("league", "freeze", "one").returncode == 0
+    done = arena("league", "host", "one", "--once", "--workers", "1")
     assert done.returncode == 1
     assert "waits: ann.py: the league is frozen: submissions counted until" in done.stdout
+    assert "no round was played: nobody has an opponent" in done.stdout
 
 
 @pytest.mark.slow
@@ -192,33 +178,16 @@ def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
     assert all(LINE.fullmatch(line) for line in log)
 
 
-KEYS = {
-    "Unit": {"Description"},
-    "Service": {
-        *("User", "WorkingDirectory", "ExecStart", "Restart", "RestartSec"),
-        *("SuccessExitStatus", "TimeoutStopSec"),
-    },
-    "Install": {"WantedBy"},
-}
-
-
-def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
-    """By systemd itself where it is, else by its keys; its command is one of the arena."""
+def test_the_unit_for_systemd_runs_a_command_of_the_arena(tmp_path: Path) -> None:
+    """It is valid by systemd itself, where it is installed."""
     (text,) = blocks(PAGE, "ini")
     unit = configparser.ConfigParser()
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(text)
-    assert {name: {*unit[name]} for name in unit.sections()} == KEYS
-    program, *words = unit["Service"]["ExecStart"].split()
-    assert program.endswith("/.venv/bin/arena")
+    assert unit.sections() == ["Unit", "Service", "Install"]
+    program, name, *words = unit["Service"]["ExecStart"].split()
+    assert (program.endswith("/.venv/bin/arena"), name) == (True, "league")
     assert unit["Service"]["SuccessExitStatus"] == "143"  # after SIGTERM
-    from arena.addons.league.league_commands import league as group
-
-    assert words[0] == "league"
-    context = group.make_context("league", words[1:2], resilient_parsing=True)
-    _, command, _ = group.resolve_command(context, words[1:2])
-    assert command is not None
-    command.make_context("host", words[2:])
+    group.commands[words[0]].make_context(words[0], words[1:])
     if systemd := shutil.which("systemd-analyze"):
         path = tmp_path / "league.service"
         path.write_text(text.replace(program, "/bin/true"))
@@ -228,11 +197,12 @@ def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_path: Path) -> None:
-    """It says until when submissions counted; what lies in the inbox stays."""
-    bot = str(write_bot(tmp_path, "ann", 1))
-    league.desk.submit(bot, "ann")
+def test_a_frozen_league_takes_nothing_and_plays_its_final(league: League, tmp_path: Path) -> None:
+    """With equal games and deals of its own; what lies in the inbox stays; each final is a run."""
+    ann = league.desk.submit(str(write_bot(tmp_path, "ann", 1)), "ann")
     write_bot(league.folder / "inbox", "bob", 2)
+    with pytest.raises(InputError, match="it is not frozen; `arena league freeze "):
+        make_final(league, 2)
     freeze(league)
     why = "frozen: submissions counted until 2026-11-24 12:00:00 UTC"
     with pytest.raises(NotNow, match=why):
@@ -242,29 +212,23 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_pa
     with pytest.raises(InputError, match="it is frozen since 2026-11-24 12:00:00 UTC"):
         freeze(league)
     assert hosted(league, rounds=1).rounds == 1
+    (league.folder / ann.spec).unlink()
+    with pytest.raises(InputError, match=r"^ann: .*; `arena league withdraw .* ann` leaves it out"):
+        make_final(league, 2)
+    league.withdraw("ann")
+    tournament, folder = make_final(league, 2)
+    assert tournament.seed != league.settings.seed
+    how = Playing(Venue(workers=1), shown=QUIET)
+    outcome, report = play_final(league, 2, how)
+    assert (outcome.played, report.parent, report.is_file()) == (12, folder, True)
+    assert {row["games"] for row in csv_rows(folder / "standings.csv")} == {"8"}
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    again, _ = play_final(league, 2, how)
+    assert (again.played, again.kept) == (0, 12)
     freeze(league, undo=True)
     with pytest.raises(InputError, match="it is not frozen"):
         freeze(league, undo=True)
     assert [*take_all(league, lambda _: None, 0.0)] == ["bob"]
-
-
-@pytest.mark.slow
-def test_the_final_is_a_run_with_equal_games_and_deals_of_its_own(league: League) -> None:
-    """It needs a league that is frozen, and goes on where it was interrupted."""
-    with pytest.raises(InputError, match="it is not frozen; `arena league freeze "):
-        make_final(league, 2)
-    freeze(league)
-    tournament, folder = make_final(league, 2)
-    assert tournament.seed != league.settings.seed
-    outcome, report = play_final(league, 2, Playing(Venue(workers=1), shown=QUIET))
-    assert (outcome.played, report.parent) == (12, folder)
-    assert report.is_file()
-    with (folder / "standings.csv").open() as file:
-        assert {row["games"] for row in csv.DictReader(file)} == {"8"}
-    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
-    again, _ = play_final(league, 2, Playing(Venue(workers=1), shown=QUIET))
-    assert (again.played, again.kept) == (0, 12)
-    freeze(league, undo=True)
     league.desk.now = lambda: datetime(2026, 11, 25, 12, tzinfo=UTC)
     freeze(league)
     other, elsewhere = make_final(league, 2)
@@ -273,13 +237,12 @@ def test_the_final_is_a_run_with_equal_games_and_deals_of_its_own(league: League
 
 
 @pytest.mark.slow
-def test_a_refusal_has_its_reason_on_the_page(
-    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_are_told(league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In words of the arena: neither what the bot has said nor whose program it is."""
 
-    def refuse(*_: object, **__: object) -> Iterator[Item]:
-        yield Item("imports", "fail", "import: ValueError: secret <b>", "import")
+    def refuse(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        path = Path(order.spec.partition("=")[2])
+        yield Item("imports", "fail", f"secret, line 1 of {path.name}, line 2 of {path}", "import")
         yield Item("time", "fail", "secret", "my <i>own</i> kind")
 
     bot = str(write_bot(tmp_path, "ann", 1))
@@ -289,7 +252,8 @@ def test_a_refusal_has_its_reason_on_the_page(
     with pytest.raises(Refused, match="it is Ann's"):
         league.desk.submit(bot, "ann", "Bob")
     monkeypatch.setattr(submission, "run_check", refuse)
-    with pytest.raises(Refused, match="secret"):
+    why = "the check failed: imports: secret, line 1 of ann.py, line 2 of ann.py; time: secret;"
+    with pytest.raises(Refused, match=f"^{why}"):  # and not the league's, which is a hash
         league.desk.submit(str(write_bot(tmp_path, "ann", 2)), "ann", "Ann")
     assert history(league, "ann")["refusals"][-1]["why"].endswith(
         "time: secret; `arena check` of the file finds this at home, too"
@@ -313,9 +277,7 @@ def test_a_refusal_has_its_reason_on_the_page(
 
 
 @pytest.mark.slow
-def test_a_league_that_rests_plays_only_for_newcomers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resting_league_awaits_newcomers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While every rating is within the target."""
     monkeypatch.setattr(submission, "run_check", accept)
     monkeypatch.setattr("arena.addons.league.hosting._PAUSE", 0.0)

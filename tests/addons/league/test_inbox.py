@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from arena.addons.league import hosting, inbox, submission
+from arena.addons.league import inbox, submission
 from arena.addons.league.hosting import host
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
@@ -25,30 +26,20 @@ from arena.check.sparring import CutShort
 from arena.errors import ArenaError, Exhausted
 from arena.executors.local import Crew, LocalExecutor
 from tests import ROOT
-from tests.addons.league.small import NOON, a_league, accept, write_bot
+from tests.addons.league.small import NOON, an_unchecked_league, take, write_bot
 from tests.runs.test_rogues import needs_jail
 
 
 @pytest.fixture
-def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+def league(tmp_path: Path) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
-        (made.folder / "inbox").mkdir()
+    with an_unchecked_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
         yield made
 
 
 def drop(league: League, name: str = "mine", number: int = 0) -> Path:
     """Put a bot into the inbox."""
     return write_bot(league.folder / "inbox", name, number)
-
-
-def take(league: League, settled: float = 0.0) -> list[str]:
-    """Take what is there, and return what was told."""
-    told: list[str] = []
-    for _ in take_all(league, told.append, settled):
-        pass
-    return told
 
 
 def waiting(league: League) -> list[str]:
@@ -58,29 +49,24 @@ def waiting(league: League) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> None:
-    """And removed: the league has kept them."""
+def test_what_is_handed_in_counts_once_by_its_name(league: League) -> None:
+    """And is removed: a file, a folder, what is copied whole again, and what a kill has left."""
     drop(league, "mine")
     folder = league.folder / "inbox" / "yours"
     folder.mkdir()
     write_bot(folder, "bot", 7)
     assert sorted(take(league)) == ["accepted: mine 1, by mine", "accepted: yours 1, by yours"]
-    assert waiting(league) == []
-    drop(league, "mine", 1)
-    assert take(league) == ["accepted: mine 2, by mine"]
-
-
-@pytest.mark.slow
-def test_a_folder_that_is_copied_whole_again_refuses_nobody(league: League) -> None:
-    """What plays already under its name is left out; under another name it is a copy."""
-    drop(league)
-    take(league)
-    path = drop(league)
+    path, taken = drop(league), league.folder / "taken"
     assert take(league) == ["left out: mine: the same as mine 1 of mine"]
-    assert league.ledger.refusals() == []
+    write_bot(taken)  # killed before it was removed
+    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
+    assert (league.ledger.refusals(), waiting(league)) == ([], [])
     drop(league).rename(path.with_name("other.py"))
     assert take(league) == ["refused: other: the same as mine 1 of mine"]
     assert [refusal.name for refusal in league.ledger.refusals()] == ["other"]
+    os.rename(drop(league, "mine", 1), taken / "mine.py")  # killed before it was submitted
+    assert take(league) == ["accepted: mine 2, by mine"]
+    assert (len(league.find("mine")), waiting(league)) == (2, [])
 
 
 @pytest.mark.slow
@@ -132,11 +118,11 @@ def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
     json.dumps([*map(list, league.ledger.refusals())]).encode()
 
 
-@pytest.mark.slow
-def test_what_is_over_the_limit_of_the_day_waits(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A thousand submissions of one name cost three checks a day, and none is lost."""
+def test_what_is_over_the_days_limit_waits(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand submissions of one name cost three checks a day, and none is lost.
+
+    Whoever fills the inbox with wrong names writes neither the news nor the disk full.
+    """
     for number in range(4):
         drop(league, "mine", number)
         assert len(take(league)) == 1
@@ -146,10 +132,6 @@ def test_what_is_over_the_limit_of_the_day_waits(
     assert waiting(league) == ["mine.py"]
     monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
     assert take(league) == ["accepted: mine 5, by mine"]
-
-
-def test_wrong_names_have_a_limit_and_are_not_told_to_everybody(league: League) -> None:
-    """Whoever fills the inbox writes neither the news nor the disk full; the others wait."""
     for number in range(9):
         (league.folder / "inbox" / f"{number} BUY THIS.py").write_text("x = 1")
     assert len(take(league)) == 4
@@ -177,9 +159,7 @@ def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
 
 
 @pytest.mark.slow
-def test_the_next_one_of_a_name_waits_for_the_one_before(
-    league: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_of_a_name_waits(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was taken and found no room on the disk is not replaced."""
     accepted = submission.Desk.submit
 
@@ -196,32 +176,17 @@ def test_the_next_one_of_a_name_waits_for_the_one_before(
     assert take(league) == ["accepted: mine 1, by mine", "accepted: mine 2, by mine"]
 
 
-@pytest.mark.slow
-def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(league: League) -> None:
-    """What was taken is submitted when the next process begins; it counts once."""
-    path = drop(league)
-    (league.folder / "taken").mkdir(exist_ok=True)
-    os.rename(path, league.folder / "taken" / "mine.py")
-    assert take(league) == ["accepted: mine 1, by mine"]
-    write_bot(league.folder / "taken")  # killed before it was removed
-    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
-    assert len(league.find("mine")) == 1
-    assert (league.ledger.refusals(), waiting(league)) == ([], [])
-
-
 EAGAIN = "Resource temporarily unavailable"
 
 
 @pytest.fixture
 def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league with three bots in its inbox, whose check finds nothing."""
-    monkeypatch.setattr(submission, "run_check", accept)
     monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
     monkeypatch.setattr(hosting, "_PAUSE", 0.0)
-    with a_league(tmp_path / "club") as made:
-        (made.folder / "inbox").mkdir()
+    with an_unchecked_league(tmp_path / "club") as made:
         for number in range(3):
-            write_bot(made.folder / "inbox", f"b{number}", number)
+            drop(made, f"b{number}", number)
         yield made
 
 
@@ -242,9 +207,7 @@ WHERE: dict[str, tuple[object, str, Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize("where", WHERE)
-def test_what_the_machine_refuses_waits_and_is_one_line(
-    three: League, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_without_room_it_waits(three: League, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """For three submissions and two passes; when there is room again, all are accepted."""
     if where == "jail":
         three.desk.settings = replace(three.settings, lane="jail")
@@ -263,9 +226,7 @@ def test_what_the_machine_refuses_waits_and_is_one_line(
     assert sorted(told[1:]) == [f"accepted: b{number} 1, by b{number}" for number in range(3)]
 
 
-def test_a_bot_that_takes_too_long_is_refused_in_the_leagues_own_words(
-    three: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_is_too_long_refuses(three: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its owner gives no --games; a full disk is not recorded as a refusal."""
     error: ArenaError = CutShort("cut short at 'imports': the bot used 60 s of processor time")
     path = str(three.folder / "inbox" / "b0.py")
@@ -281,9 +242,7 @@ def test_a_bot_that_takes_too_long_is_refused_in_the_leagues_own_words(
     assert len(three.ledger.refusals()) == 1
 
 
-def test_a_round_that_the_machine_refuses_is_one_line(
-    three: League, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_round_without_room_is_one_line(three: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """No bot forfeits in it, nothing is lost, and the league goes on being served."""
     told: list[str] = []
     with monkeypatch.context() as lacking, three.playing():
@@ -301,25 +260,19 @@ def test_a_round_that_the_machine_refuses_is_one_line(
     assert (hosted.accepted, hosted.waiting) == (3, [])
     index = three.folder / "site" / "index.html"
     index.unlink()  # as a kill may have left it
+    asked: list[Any] = []
+    monkeypatch.setattr(hosting, "take_all", lambda *_, **how: asked.append(how) or [])
     with three.playing():
         host(three, LocalExecutor(1), told.append, rounds=1)
-    assert index.is_file()
+    assert (index.is_file(), asked) == (True, [{"checks": 1, "whole": True}])
 
 
 def test_a_worker_that_the_machine_refused_a_process_ends_the_run() -> None:
     """Its games are not played apart until a bot is blamed."""
-
-    class Buried:
-        """A worker that has ended with these words."""
-
-        words = f"Exhausted: no process of a bot can be started: {EAGAIN}"
-
-        def bury(self) -> str:
-            return "ended with exit status 1"
-
+    why = f"no process of a bot can be started: {EAGAIN}"
     crew: Any = Crew.__new__(Crew)
-    crew.members = {0: Buried()}
-    with pytest.raises(Exhausted, match=f"^no process of a bot can be started: {EAGAIN}$"):
+    crew.members = {0: SimpleNamespace(words=f"Exhausted: {why}", bury=lambda: "ended")}
+    with pytest.raises(Exhausted, match=f"^{why}$"):
         crew._replace(0, "")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -22,7 +23,7 @@ from arena.addons.league.league import League, make_league
 from arena.addons.league.league_ratings import choose_meetings
 from arena.addons.league.league_site import format_opening
 from arena.addons.league.league_standing import format_history, history, standings
-from arena.addons.league.league_tables import REPLACED, SUSPENDED, WITHDRAWN
+from arena.addons.league.ledger import REPLACED, SUSPENDED, WITHDRAWN
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
@@ -69,11 +70,11 @@ def games(league: League) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_rounds_are_the_same_for_any_number_of_workers(
+def test_any_workers_play_the_same_rounds_and_no_pair_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Meetings, games and ratings; the class of a bot's time is that of a quiet machine."""
-    monkeypatch.setattr(submission.Desk, "_time", accept)
+    """Each is chosen by all before it; the class of a time is that of a quiet machine."""
+    monkeypatch.setattr(submission.Desk, "_time", lambda *_: 0.1)
     seen = []
     for workers in (1, 2):
         with a_league(tmp_path / f"club{workers}") as league:
@@ -82,13 +83,6 @@ def test_rounds_are_the_same_for_any_number_of_workers(
             seen.append((tables(league), games(league), standings(league)))
     assert seen[0] == seen[1]
     assert len(seen[0][1]) == 3 + 3 * 120
-
-
-@pytest.mark.slow
-def test_no_pair_of_two_versions_is_played_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every round is chosen by all before it, and plays what it was chosen for."""
     met = []
 
     def choose(contenders: Any, pairs: Any, *more: Any) -> dict[tuple[int, int], int]:
@@ -98,7 +92,7 @@ def test_no_pair_of_two_versions_is_played_twice(
     monkeypatch.setattr(leagues, "choose_meetings", choose)
     with a_league(tmp_path / "club") as league:
         play(league, 4)
-        rounds = league.games.rounds
+        rounds = league.games.tournament.meetings
         assert league.games.store.count_games() == 480
     names, played = ["greedy", "majority", "uniform"], np.zeros((3, 3))
     for pairs, meetings in zip(met, rounds, strict=True):
@@ -111,9 +105,7 @@ def test_no_pair_of_two_versions_is_played_twice(
 
 
 @pytest.mark.slow
-def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_suspended_with_its_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It plays no more, keeps its games, and its owner can play the first fault again."""
     monkeypatch.setattr(submission, "run_check", accept)
     bot = tmp_path / "faulty.py"
@@ -161,7 +153,7 @@ def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
         assert league.withdraw("patient", "Ann").title == "patient 1"
         assert league.find("patient")[0].state == WITHDRAWN
         play(league)
-        assert not [one for one in league.games.rounds[1] if "patient" in one]
+        assert not [one for one in league.games.tournament.meetings[1] if "patient" in one]
         assert league.ratings()[4].pairs > 0
         for name, why in (("patient", "it is withdrawn"), ("greedy", "panel"), ("no", "no bot")):
             with pytest.raises(InputError, match=why):
@@ -194,9 +186,7 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_bot_whose_file_was_deleted_stops_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bots_deleted_file_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a student's data is taken out, also in the middle of a round."""
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club", round_pairs=30) as league:
@@ -214,21 +204,10 @@ def test_a_bot_whose_file_was_deleted_stops_nobody(
         assert not second.away
 
 
-def test_one_process_plays_a_league_at_a_time(tmp_path: Path) -> None:
-    """The other one is told so; submissions go on."""
-    busy = pytest.raises(InputError, match="another process plays this league")
-    with a_league(tmp_path / "club") as league, league.playing():
-        with closing(League(league.folder)) as other, busy, other.playing():
-            pass
-        assert league.desk.submit("greedy(patience=11)", "patient").number == 1
-
-
 def _can_play(league: League) -> bool:
-    try:
-        with league.playing():
-            return True
-    except InputError:
-        return False
+    with suppress(InputError), league.playing():
+        return True
+    return False
 
 
 def _play_until_killed(folder: Path, moment: int) -> None:
@@ -276,18 +255,16 @@ def test_killed_at_any_moment_it_has_the_same_games_afterwards(tmp_path: Path) -
 def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
     """Whatever the umask; also what waits to be checked, and what SQLite keeps beside the file."""
     with a_league(tmp_path) as league:
+        with league.playing():
+            busy = pytest.raises(InputError, match="another process plays this league")
+            with closing(League(tmp_path)) as other, busy, other.playing():
+                pass
+            assert league.desk.submit("greedy(patience=11)", "patient").number == 1
         play(league)
         assert [*take_all(league, print)] == []
-        names = (
-            "league.yaml",
-            "league.sqlite",
-            "league.sqlite-wal",
-            "bots",
-            "run.sqlite",
-            "details",
-            "taken",
-        )
-        assert [(tmp_path / name).stat().st_mode & 0o77 for name in names] == [0] * len(names)
+        files = ["league.yaml", "league.sqlite", "league.sqlite-wal", "run.sqlite"]
+        files += ["bots", "details", "taken"]
+        assert not any((tmp_path / name).stat().st_mode & 0o77 for name in files)
 
 
 @pytest.mark.slow
@@ -316,55 +293,43 @@ def test_what_decides_games_cannot_be_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_source_that_was_changed_is_not_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its games would be another bot's."""
+def test_a_league_moves_its_sources_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing in it knows where it is; the games of other bytes would be another bot's."""
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club") as league:
         version = league.desk.submit(str(write_bot(tmp_path)), "mine")
+        play(league)
+    os.rename(tmp_path / "club", tmp_path / "moved")
+    with closing(League(tmp_path / "moved", lambda: NOON)) as league:
+        assert play(league)[0].number == 2
+        for path in league.folder.rglob("*"):
+            assert not path.is_file() or str(tmp_path).encode() not in path.read_bytes()
         with (league.folder / version.spec).open("a") as file:
             file.write("# more\n")
         with pytest.raises(InputError, match=r"mine: .*\.py is not what was submitted"):
             play(league)
 
 
-@pytest.mark.slow
-def test_a_league_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing in it knows where it is, also in the middle of a round."""
-    monkeypatch.setattr(submission, "run_check", accept)
-    with a_league(tmp_path / "club") as league:
-        league.desk.submit(str(write_bot(tmp_path)), "mine")
-        play(league)
-    os.rename(tmp_path / "club", tmp_path / "moved")
-    with closing(League(tmp_path / "moved", lambda: NOON)) as league:
-        assert play(league)[0].number == 2
-    for path in (tmp_path / "moved").rglob("*"):
-        assert not path.is_file() or str(tmp_path).encode() not in path.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("sed: 1", "line 1: unknown key 'sed'; did you mean 'seed'?"),
-        ("a_day: 0", "line 1: a_day: expected `int` >= 1"),
-        ("panel: []", "panel: expected"),
-        ("panel: [greedy, greedy]", "panel: a bot is named twice"),
-        ("rules: {rounds: 100}", "rules: "),
-        ("lane: moon", "lane: 'moon' is not one of inproc, process, jail"),
-        ("[1]", "expected `mapping`, got `list`"),
-        ("a: b: c", "line 1, column 5"),
-    ],
+SETTINGS = (
+    ("sed: 1", "line 1: unknown key 'sed'; did you mean 'seed'?"),
+    ("a_day: 0", "line 1: a_day: expected `int` >= 1"),
+    ("panel: []", "panel: expected"),
+    ("panel: [greedy, greedy]", "panel: a bot is named twice"),
+    ("rules: {rounds: 100}", "rules: "),
+    ("lane: moon", "lane: 'moon' is not one of inproc, process, jail"),
+    ("[1]", "expected `mapping`, got `list`"),
+    ("a: b: c", "line 1, column 5"),
 )
-def test_wrong_settings_are_named_with_their_place(tmp_path: Path, text: str, why: str) -> None:
+
+
+def test_wrong_settings_are_named_with_their_place(tmp_path: Path) -> None:
     """In one line, whatever is asked of the league."""
     make_league(tmp_path / "club", settings())
     path = tmp_path / "club" / "league.yaml"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        League(tmp_path / "club")
-    assert str(caught.value).startswith(f"{path}: ")
-    assert why in str(caught.value)
+    for text, why in SETTINGS:
+        path.write_text(text)
+        with pytest.raises(InputError, match=f"^{path}: .*{re.escape(why)}"):
+            League(tmp_path / "club")
 
 
 def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 
 import arena
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, WITHDRAWN
+from arena.addons.league.ledger import ACTIVE, WITHDRAWN
 from arena.addons.league.submission import Refused
 from arena.addons.remote import bot_server
 from arena.entries.resolve import resolve

@@ -116,12 +116,10 @@ def test_a_game_adds_to_its_pair(game: tuple[Any, ...], sums: tuple[int, ...]) -
     assert counts.sum() == 1 + margin + found["plies"][0]
 
 
-def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
-    """By pair the share grows by 1/2, 0, 1/2, 1/2, 0: the mean is .3, its variance .3 / 4 / 5.
-
-    Z times its root is 0.24, and the least is 3 / 5. The same five pairs a hundred times have
-    squares less the mean's of 30, of 500 pairs.
-    """
+def test_estimates_and_differences_are_worked_out_by_pair() -> None:
+    # By pair the share grows by 1/2, 0, 1/2, 1/2, 0: the mean is .3, its variance .3 / 4 / 5. Z
+    # times its root is 0.24, and the least is 3 / 5. The same five pairs a hundred times have
+    # squares less the mean's of 30, of 500 pairs.
     base, changed = counted(of(0, 0, 1, 1, 0)), counted(of(1, 0, 2, 2, 0))
     assert difference(base, changed, CITY).cells == (0.3, -0.3, 0.9)
     assert difference(changed, base, CITY).cells == (-0.3, -0.9, 0.3)
@@ -132,17 +130,11 @@ def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
     expected = tuple(round(number, 4) for number in (0.3, 0.3 - half, 0.3 + half))
     assert difference(base, changed, CITY).cells == expected
     assert half > 3 / 500
-
-
-def test_pairings_are_strata_whose_own_differences_cost_nothing() -> None:
-    """One pairing always wins by City and one never does: nothing varies but 3 of 400 pairs."""
+    # One pairing always wins by City and one never does: nothing varies but 3 of 400 pairs.
     base = counted(of(*[0] * 200), of(*[2] * 200, pairing=1))
     value = estimate(base, CITY)
     assert value.cells == (0.5, 0.5 - 0.0075, 0.5 + 0.0075)
-
-
-def test_a_ratio_of_two_counts_has_its_error_by_linearisation() -> None:
-    """12 points a game; 10 - 24, 20 - 12 and 30 - 24 are left by pair, of squares 296, twice."""
+    # 12 points a game; 10 - 24, 20 - 12 and 30 - 24 are left by pair, of squares 296, twice.
     pairs = [(2, 10), (1, 20), (2, 30)] * 2
     rows = [pair(n, city=2 - scored, margin=margin) for n, (scored, margin) in enumerate(pairs)]
     half = Z * math.sqrt(6 / 5 * 592 / 100)
@@ -231,7 +223,7 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     assert json.loads((out / NAMES[1] / MANIFEST).read_text())["rules"] == {"set_bonus": 0}
 
 
-def test_the_file_has_a_row_for_each_variant_and_measure_with_the_numbers_of_the_games(
+def test_the_file_has_the_numbers_of_the_games_by_variant_and_measure(
     out: Path,
 ) -> None:
     """The base has no difference from itself; the numbers are counted again, from games.csv."""
@@ -283,9 +275,7 @@ def test_a_fresh_ablation_plays_all_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
-    arena: Arena, out: Path, tmp_path: Path
-) -> None:
+def test_the_command_has_the_bytes_of_the_run(arena: Arena, out: Path, tmp_path: Path) -> None:
     """Into results/NAME-ablate; its table has at most 80 columns, and its document no NaN."""
     (tmp_path / "cup.yaml").write_text(CUP)
     words = ["ablate", "cup.yaml", *(word for option in OPTIONS for word in ("--rule", option))]
@@ -308,7 +298,10 @@ def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -
     (tmp_path / "cup.yaml").write_text(CUP)
     rules = ("--rule", "tiebreak=supports", "--rule", "cities_needed=4")
     words = ("ablate", "cup.yaml", "--pairs", "1", *rules)
-    lines = arena(*words).stdout.splitlines()
+    done = arena(*words)
+    names = ["base", "tiebreak=supports", "cities_needed=4"]
+    assert done.stderr.splitlines() == [f"{n} of 3: {name}" for n, name in enumerate(names, 1)]
+    lines = done.stdout.splitlines()
     assert lines[0] == "6 games of cup under each; base: the published rules."
     assert lines[-1] == "results in results/cup-ablate/"
     assert arena(*words, "-q").stdout == ""
@@ -395,9 +388,7 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
         ("--rule set_bonus=0 --bot nobody", "nobody"),
     ],
 )
-def test_what_cannot_be_played_is_one_line(
-    arena: Arena, tmp_path: Path, words: str, message: str
-) -> None:
+def test_what_cannot_be_is_one_line(arena: Arena, tmp_path: Path, words: str, message: str) -> None:
     """With exit status 2, and nothing is written or removed."""
     (tmp_path / "cup.yaml").write_text(CUP)
     (tmp_path / "run").mkdir()

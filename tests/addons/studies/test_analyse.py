@@ -261,9 +261,7 @@ def test_a_planted_weakness_is_told_first() -> None:
 
 
 @pytest.mark.slow
-def test_one_game_is_shown_and_the_report_of_a_run_has_what_was_judged(
-    arena: Arena, folder: Path
-) -> None:
+def test_one_game_is_shown_and_the_report_has_what_was_judged(arena: Arena, folder: Path) -> None:
     """`verify` agrees; a file that is no analysis is left out, and the report says so."""
     done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)
     lines = done.stdout.splitlines()

@@ -141,9 +141,7 @@ def test_the_best_is_proven_and_its_scores_are_those_of_the_games(out: Path) -> 
 
 
 @pytest.mark.parametrize("stops", few([(2,), (5, 0, 9, 20, 30)], 0, 1))
-def test_a_search_that_was_interrupted_ends_as_if_it_had_not_been(
-    out: Path, tmp_path: Path, stops: tuple[int, ...]
-) -> None:
+def test_a_stopped_search_ends_the_same(out: Path, tmp_path: Path, stops: tuple[int, ...]) -> None:
     """It keeps all games, and says how many."""
     folder, kept = tmp_path / "out", [0]
     for chunks in stops:
@@ -188,7 +186,7 @@ def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> 
 
 
 @pytest.mark.slow
-def test_settings_that_all_fail_and_an_opponent_that_fails_end_the_search_with_one_line(
+def test_settings_that_all_fail_or_an_opponent_end_it_with_one_line(
     tmp_path: Path,
 ) -> None:
     """It names the fault, and the command that shows the game."""
@@ -279,9 +277,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("words", "message"), MISTAKES)
-def test_a_mistake_is_one_line_and_nothing_is_played(
-    arena: Arena, tmp_path: Path, words: str, message: str
-) -> None:
+def test_a_mistake_is_one_line(arena: Arena, tmp_path: Path, words: str, message: str) -> None:
     """It names the option and the text; no folder is made."""
     bot, *more = words.split()
     more += [] if message.startswith("--against") else ["--against", "uniform"]

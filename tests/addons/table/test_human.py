@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -28,9 +29,9 @@ from engine.cards import CHARS, to_text
 from engine.play import play as referee
 from engine.play import setup
 from engine.state import State
-from tests.conftest import Arena, Done
+from tests.conftest import Arena, Done, run_here
 from tests.console import Console
-from tests.kit import refused, run_python
+from tests.kit import refused
 from tests.rogues import write
 from tests.tiers import few
 from tests.waiting import until
@@ -82,10 +83,11 @@ def expected(seed: int, number: int = 0, bot: str = "greedy") -> tuple[str, str]
     return first.typed, to_text(state.history)
 
 
-def command(folder: Path, *words: str, typed: str | bytes) -> Done:
+def command(folder: Path, *words: str, typed: str) -> Done:
     """Run `arena human` with what is typed."""
-    text = typed if isinstance(typed, str) else typed.decode("utf-8", "surrogateescape")
-    return run_python("-m", "arena", "human", *words, folder=folder, text=text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO(typed))
+        return run_here(folder, "human", *words)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
@@ -109,9 +111,7 @@ def find_seed(winner: int, win_type: str) -> tuple[int, str]:
     ("winner", "win_type"),
     few([(0, "points"), (1, "city"), (1, "points"), (0, "city")], 0, 2, unpack=True),
 )
-def test_a_whole_game_through_a_pipe(
-    tmp_path: Path, arena: Arena, winner: int, win_type: str
-) -> None:
+def test_a_whole_game_is_played(tmp_path: Path, arena: Arena, winner: int, win_type: str) -> None:
     """The bot plays as in a run, every action is shown once, `replay` agrees with the record."""
     seed, ending = find_seed(winner, win_type)
     typed, actions = expected(seed, bot="uniform")
@@ -127,6 +127,7 @@ def test_a_whole_game_through_a_pipe(
     assert record["bots"][judged["winner"]] == record["winner"]
     assert (record["win_type"], record["points"]) == (judged["win_type"], judged["points"])
     assert ending in done.stdout
+    assert "\nYou against uniform; you begin.\n" in done.stdout
     shown = re.findall(r"^  (?:you|uniform) (?:plays?|takes?) ", done.stdout, re.MULTILINE)
     assert len(shown) == len(actions)
     assert f"; ? for help > {typed[0]}\n" in done.stdout
@@ -137,7 +138,6 @@ def test_a_whole_game_through_a_pipe(
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.slow
 def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_path: Path) -> None:
     """With an odd seed the bot begins the first game. New records are appended to the file."""
     typed = expected(seed=7)[0] + expected(seed=7, number=1)[0]
@@ -163,21 +163,9 @@ def test_the_command_of_a_session_has_what_differs() -> None:
     )
 
 
-@pytest.mark.slow
-def test_other_names(tmp_path: Path) -> None:
-    """On the board and in the help; they can be typed, too."""
-    words = ("greedy", "--seed", SEED, "--names", "german")
-    done = command(tmp_path, *words, typed=f"gebäude\nx\n?\n{ALL_ANSWERS}")
-    assert done.returncode == 0, done.stderr
-    assert "Support 5" not in done.stdout
-    assert "Bande 6" in done.stdout
-    assert "--names german" in done.stdout
-
-
-@pytest.mark.slow
 def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
-    """Each mistake gets its message, and the game goes on without a traceback."""
-    typed = b"\nfoo\n6 7\n5\nhelp\nt\nt\n\x00\xff\n\x1b[A\n" + ALL_ANSWERS.encode()
+    """Each mistake gets its message, and the game goes on; other names can be typed, too."""
+    typed = "\nfoo\n6 7\n5\nhelp\nt\nt\n\x00\udcff\n\x1b[A\n" + ALL_ANSWERS
     done = command(tmp_path, "greedy", "--seed", SEED, typed=typed)
     assert (done.returncode, done.stderr) == (0, "")
     for wrong in ("'", "'foo", "'6 7", "'5", "'t", r"\x1b[A"):
@@ -186,6 +174,10 @@ def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
     assert "R18. After that more cities win" in done.stdout
     assert "\x1b" not in done.stdout
     assert records(tmp_path)[0]["win_type"] is not None
+    words = ("greedy", "--seed", SEED, "--names", "german")
+    done = command(tmp_path, *words, typed=f"gebäude\nx\n?\n{ALL_ANSWERS}")
+    assert ("Support 5" in done.stdout, "Bande 6" in done.stdout) == (False, True)
+    assert "--names german" in done.stdout
 
 
 @pytest.mark.parametrize("naming", NAMINGS)
@@ -198,11 +190,8 @@ def test_the_help_has_every_sign_and_the_rules(naming: str) -> None:
     assert "A take puts the newest 4 cards" in " ".join(lines)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "status"), [("6\n", 1), ("6\nquit\n", 0)])
-def test_a_game_left_in_the_middle_is_kept(
-    tmp_path: Path, arena: Arena, typed: str, status: int
-) -> None:
+def test_a_game_that_is_left_is_kept(tmp_path: Path, arena: Arena, typed: str, status: int) -> None:
     """After quit or the end of the input, as an unfinished record that can be replayed."""
     done = command(tmp_path, "greedy", "--seed", SEED, "--games", "3", typed=typed)
     assert (done.returncode, done.stderr) == (status, "")
@@ -251,9 +240,7 @@ ONLY = "only `arena human BOT` has a person"
         ("game human greedy", f"bot 'human': {ONLY}"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(
-    arena: Arena, tmp_path: Path, words: str, reason: str
-) -> None:
+def test_bad_input_is_one_line(arena: Arena, tmp_path: Path, words: str, reason: str) -> None:
     """Nothing is played, and nothing is written."""
     (tmp_path / "cup.yaml").write_text("seed: 0\npairs: 1\nbots: [greedy, human]\n")
     assert reason in refused(arena(*words.split()))
@@ -330,25 +317,14 @@ def test_ctrl_c_while_the_bot_thinks_ends_its_process(tmp_path: Path) -> None:
 def test_ctrl_c_is_seen_before_a_line_is_read() -> None:
     """A read that has begun without a line misses a signal that came a moment before."""
 
-    class Keyboard:
-        def __init__(self, descriptor: int) -> None:
-            self.descriptor = descriptor
-
-        def fileno(self) -> int:
-            return self.descriptor
-
-        def isatty(self) -> bool:
-            return True
-
-        def readline(self) -> str:
-            raise AssertionError("a signal that came just before this read would wait for a key")
-
     reads, writes = os.pipe()
+    keyboard = Mock(**{"fileno.return_value": reads, "isatty.return_value": True})
+    keyboard.readline.side_effect = AssertionError("a signal before this read waits for a key")
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(KeyboardInterrupt):
-            Terminal(Keyboard(reads), io.StringIO()).ask("? ")  # type: ignore[arg-type]
+            Terminal(keyboard, io.StringIO()).ask("? ")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -369,16 +345,13 @@ def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_person_plays_under_other_rules(
-    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_person_plays_under_other_rules(arena: Arena, tmp_path: Path) -> None:
     """A bot that knows the published ones only is refused, or forfeits."""
     strict = str(write(tmp_path, "strict", ANY, "assert setup.rules.set_bonus == 5, 'unknown'"))
     (tmp_path / "program.py").write_text(STRICT)
     program = f"program=cmd:{shlex.quote(sys.executable)} program.py"
     for bot in ("greedy", strict):
-        monkeypatch.setattr(sys, "stdin", io.StringIO(ALL_ANSWERS))
-        done = arena("human", bot, "--rules", '{"set_bonus": 4}')
+        done = command(tmp_path, bot, "--rules", '{"set_bonus": 4}', typed=ALL_ANSWERS)
         assert (done.returncode, done.stderr) == (0, "")
     found = records(tmp_path)
     assert [record["rules"] for record in found] == [{"set_bonus": 4}] * 2

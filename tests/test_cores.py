@@ -92,7 +92,7 @@ ON_ONE_CORE = """
 import os
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 from concurrent.futures import ThreadPoolExecutor
-from arena.cli.doctor import examine_cores
+from arena.cli.bots import examine_cores
 from arena.executors.local import open_executor
 from arena.tournament.config_keys import Venue
 with (

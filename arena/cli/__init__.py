@@ -41,10 +41,10 @@ COMMANDS: Final = addons.COMMANDS | addons.read_commands(
     verify | look:verify | Check the folder of a finished RUN: every game, every file
     show | records:show | Print the result of a run, or a game ply by ply
     game | play:game | Play one game of a run again, and print its record
-    new | writing:new | Write NAME.py, a complete bot, and test_NAME.py, its test
-    check | writing:check | Check each item of the contract for BOT, and estimate its rating
-    bots | look:bots | List the bots available by name: in bots/, and from packages
-    doctor | look:doctor | Report what this machine offers to a run, and what to install
+    new | bots:new | Write NAME.py, a complete bot, and test_NAME.py, its test
+    check | bots:check | Check each item of the contract for BOT, and estimate its rating
+    bots | bots:bots | List the bots available by name: in bots/, and from packages
+    doctor | bots:doctor | Report what this machine offers to a run, and what to install
     docs | look:docs | Open the documentation in a browser; it needs no network
     export | records:export | Write all games of a RUN as JSON, one line per game
     plan | play:plan | Say before a run how many pairs of games separate the bots

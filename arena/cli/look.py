@@ -1,4 +1,4 @@
-"""Commands that look: at bots, pages, this machine, a game's replay, a run's files and ratings."""
+"""Commands that look: at pages, a game's replay, a run's files and ratings."""
 
 from __future__ import annotations
 
@@ -25,57 +25,6 @@ if TYPE_CHECKING:
 
 _SAMPLE = cli.Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
-
-
-@click.command()
-@cli.json_option
-def bots(as_json: bool) -> None:
-    """List the bots available by name: in bots/, and from packages.
-
-    A bot of an installed package is one of its entry points in the group arena.bots.
-
-    \b
-    Example:
-      arena bots
-    """
-    from arena.entries.catalogue import catalogue
-
-    known = catalogue()
-    if as_json:
-        cli.print_json({"bots": [bot._asdict() for bot in known]})
-        return
-    width = max([len(bot.name) for bot in known], default=0)
-    for bot in known:
-        origin = f" [{bot.package}]" if bot.package else ""
-        cli.say(f"{bot.name:<{width}}  {bot.description}{origin}")
-
-
-@click.command()
-@click.argument("bot", required=False)
-@cli.json_option
-def doctor(bot: str | None, as_json: bool) -> None:
-    """Report what this machine offers to a run, and what to install.
-
-    With BOT, report what this bot can read in the lane jail. The exit status is 1 if something that
-    the arena needs is missing.
-
-    \b
-    Example:
-      arena doctor
-    """
-    from arena.cli.doctor import examine, examine_bot, format_findings
-
-    cli.tolerate_any_terminal()
-    findings = []
-    for finding in examine_bot(bot) if bot else examine():
-        findings.append(finding)
-        if not as_json:
-            cli.say("\n".join(format_findings([finding])))
-    needed = [finding for finding in findings if finding.what != "bubblewrap"]  # for the jail
-    ok = all(finding.ok is not False for finding in needed)
-    if as_json:
-        cli.print_json({"ok": ok, "findings": [finding._asdict() for finding in findings]})
-    sys.exit(0 if ok else 1)
 
 
 @click.command()

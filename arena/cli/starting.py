@@ -48,8 +48,7 @@ def print_report(
 
 def _list_notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
-    from arena.tournament.fixed_deals import describe_deals
-    from arena.tournament.rule_changes import describe_changes
+    from arena.tournament.rules_and_deals import describe_changes, describe_deals
 
     said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
     yield from filter(None, said)

@@ -32,8 +32,7 @@ from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament import config_keys as keys
 from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
-from arena.tournament.schedule import Fixture
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Fixture, Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
 from engine import STANDARD, EngineError, Record, Rules, Seat, Setup

@@ -21,9 +21,8 @@ from arena.entries.needs import explain_missing
 from arena.errors import arena_command, count_of
 from arena.executors.log import logger
 from arena.tournament.match import GameResult
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 
 if TYPE_CHECKING:
     from arena.store.store import Store

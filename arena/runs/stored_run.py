@@ -25,8 +25,7 @@ from arena.store.store import Store
 from arena.store.table_columns import TIMINGS
 from arena.tournament.plan import Played
 from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
-from arena.tournament.schedule import PairRange
-from arena.tournament.strikes import Strikes, find_unrated
+from arena.tournament.schedule import PairRange, Strikes, find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

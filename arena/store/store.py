@@ -16,8 +16,7 @@ from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played
-from arena.tournament.schedule import Fixture, Pairing, PairRange
-from arena.tournament.strikes import Forfeits
+from arena.tournament.schedule import Fixture, Forfeits, Pairing, PairRange
 from engine.state import Seat
 
 if TYPE_CHECKING:

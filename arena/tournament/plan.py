@@ -16,7 +16,7 @@ from arena.errors import Unreachable
 from arena.lanes.faults import Fault
 from arena.tournament.judged import JudgedGame, Question
 from arena.tournament.match import GameResult
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes
 from arena.tournament.timing import Timing
 from engine.state import Seat
 

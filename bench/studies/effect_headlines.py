@@ -18,7 +18,7 @@ from arena.addons.studies.ablation import (
     estimate,
 )
 from arena.statistics.intervals import Estimate, Ints
-from arena.tournament.rule_changes import Variant
+from arena.tournament.rules_and_deals import Variant
 from bench.studies.ablation import COLUMNS
 from engine import STANDARD
 

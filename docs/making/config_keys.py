@@ -12,7 +12,7 @@ from arena.addons.league.league_settings import Settings
 from arena.lanes.limits import Limits
 from arena.tournament.config import BotEntry, Config
 from arena.tournament.config_keys import ExecutorChoice
-from arena.tournament.rule_changes import list_published
+from arena.tournament.rules_and_deals import list_published
 
 NAME: Final = "config-keys.md"
 FILES: Final[tuple[tuple[str, type[msgspec.Struct], str], ...]] = (

@@ -27,8 +27,7 @@ from arena.lanes.signals import exit_on_termination, interrupt_on_termination, i
 from arena.replays.finished_game import Game
 from arena.runs.run import Interrupted
 from arena.tournament.config_keys import Venue
-from arena.tournament.replay_command import replay_commands
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import Record, Rules
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
@@ -194,23 +193,16 @@ def run(asked: list[Asked], *words: str, config: str = SEED_5) -> Tournament:
     return asked.pop()[0]
 
 
-def test_the_config_yields_to_the_command_line_in_seed_and_pairs(asked: list[Asked]) -> None:
+def test_the_config_yields_to_the_command_line(asked: list[Asked]) -> None:
+    """In seed and pairs, and in the lane of all bots; a bot of the command line comes last."""
     for words, seed, pairs in (("", 5, 40), ("--seed 0", 0, 40), ("--seed 9 --pairs 1", 9, 1)):
         tournament = run(asked, *words.split())
         assert (tournament.seed, tournament.pairs) == (seed, pairs)
-    assert run(asked, "--pairs", "41").pairs == 41
-
-
-def test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config(asked: list[Asked]) -> None:
-    """It comes last; --lane holds for all bots, over the config."""
-    words = ("--bot", "more=uniform")
-    config = f"{SEED_5}lane: process\n"
-    tournament = run(asked, *words, config=config)
+    tournament = run(
+        asked, "--bot", "more=uniform", "--lane", "jail", config=f"{SEED_5}lane: process\n"
+    )
     assert tournament.labels == ["uniform", "greedy", "more"]
-    assert [entry.lane for entry in tournament.entries] == ["process"] * 3
-    tournament = run(asked, *words, "--lane", "jail", config=config)
     assert [entry.lane for entry in tournament.entries] == ["jail"] * 3
-    assert [entry.lane for entry in run(asked, *words).entries] == ["inproc"] * 3
 
 
 def test_a_command_asks_for_the_game_that_it_was_written_for(asked: list[Asked]) -> None:
@@ -364,13 +356,13 @@ def test_a_check_ends_with_its_verdict(
 
 
 def test_a_run_is_a_document_without_a_reading_of_a_clock(arena: Arena) -> None:
-    data = document(arena(*DUEL.split(), "--json").stdout)
+    data = json.loads(arena(*DUEL.split(), "--json").stdout)
     (first, second), *_ = data.pop("standings"), data.pop("anchor"), data.pop("seat_advantage")
     assert (first["bot"], first["wins"], second["losses"]) == ("greedy", 2, 2)
     expected = {"run": "play", "folder": None, "games": 2, "played": 2, "kept": 0, "forfeits": 0}
     expected |= {"out": [], "unresolved": None, "warnings": []}
     assert data.items() >= expected.items()
-    found = document(arena(*COMPARED.split(), "--out", "c", "--json").stdout)
+    found = json.loads(arena(*COMPARED.split(), "--out", "c", "--json").stdout)
     expected = {"folder": "c", "played": 32, "kept": 0, "warnings": []}
     assert found.items() >= expected.items()
 
@@ -390,38 +382,20 @@ def test_a_terminal_that_is_gone_takes_what_is_written_and_hangs_up(
         terminal.write(b"closed")
 
 
-SMALL = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
-PLAY = ("play", "uniform", "greedy", "--pairs", "2")
-BROKEN = "./broken.py"
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    (tmp_path / "cup.yaml").write_text(SMALL)
-    (tmp_path / "broken.py").write_text("1 / 0\n")
-    return tmp_path / "results" / "cup"
-
-
-def document(text: str) -> dict[str, Any]:
-    """Return the only thing on a standard output: a JSON document."""
-    data: dict[str, Any] = json.loads(text)
-    return data
-
-
 @pytest.mark.slow
-def test_a_run_and_its_check_are_text_or_one_document(arena: Arena, small: Path) -> None:
-    """A second start plays nothing, and has the table of the first; verify ends as without."""
-    data = document(arena("run", "cup.yaml", "--json", "--fresh").stdout)
-    lines = (small / "standings.csv").read_text().splitlines()
+def test_a_second_start_plays_nothing_and_verify_is_a_document(arena: Arena, cup: Path) -> None:
+    """The table is that of the first; a difference ends `verify` with status 1."""
+    words = ("run", "cup.yaml", "--pairs", "3", "--json")
+    data = json.loads(arena(*words).stdout)
+    lines = (cup / "standings.csv").read_text().splitlines()
     assert [",".join(data["standings"][0]), *map(_csv, data["standings"])] == lines
-    again = document(arena("run", "cup.yaml", "--json").stdout)
-    assert again == data | {"played": 0, "kept": 6}
-    good = document(arena("verify", "results/cup", "--json").stdout)
+    assert json.loads(arena(*words).stdout) == data | {"played": 0, "kept": 18}
+    good = json.loads(arena("verify", "results/cup", "--json").stdout)
     assert (good["run"], good["ok"], good["difference"]) == ("results/cup", True, None)
-    assert good["checked"][0] == "games: 6 replayed"
-    (small / "games.csv").write_text("bot\n")
+    assert good["checked"][0] == "games: 18 replayed"
+    (cup / "games.csv").write_text("bot\n")
     done = arena("verify", "results/cup", "--json")
-    bad = document(done.stdout)
+    bad = json.loads(done.stdout)
     assert (done.returncode, bad["ok"]) == (1, False)
     assert "games.csv: line 1 is not what the games add up to" in bad["difference"]
     refused(arena("verify", "none", "--json"))
@@ -432,34 +406,28 @@ def _csv(row: dict[str, Any]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
-def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
-    """In the table, in the file and in the document; its games are forfeits, and verify agrees."""
-    done = arena(*PLAY, BROKEN, "--json", "--out", "out")
-    assert "warning: bot './broken.py': does not start: ZeroDivisionError" in done.stderr
-    data = document(done.stdout)
+def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, cup: Path, tmp_path: Path) -> None:
+    """In table, file and document; verify agrees. With --strict nothing is played."""
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    why = "bot './broken.py': does not start: ZeroDivisionError"
+    words = ("play", "uniform", "greedy", "--pairs", "2", "./broken.py")
+    done = arena(*words, "--json", "--out", "out")
+    assert f"warning: {why}" in done.stderr
+    data = json.loads(done.stdout)
     assert data["forfeits"] == 8
-    assert data["warnings"][0].startswith("bot './broken.py': does not start: ZeroDivisionError")
+    assert data["warnings"][0].startswith(why)
     last = data["standings"][-1]
     assert (last["bot"], last["elo"], last["forfeits"]) == ("broken", None, 8)
     assert sum(row["elo"] for row in data["standings"][:2]) == pytest.approx(3000, abs=0.2)
     assert "3,broken,,,,8," in (tmp_path / "out" / "standings.csv").read_text()
-    assert "broken                        not rated " in arena(*PLAY, BROKEN).stdout
+    assert "broken                        not rated " in arena(*words).stdout
     assert arena("verify", "out").returncode == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["run cup.yaml --bot", "play uniform"])
-def test_strict_plays_nothing_if_a_bot_does_not_load(
-    arena: Arena, small: Path, command: str
-) -> None:
-    said = refused(arena(*command.split(), BROKEN, "--strict"))
-    assert "bot './broken.py': does not start: ZeroDivisionError" in said
-    assert "with --strict nothing is played" in said
-    assert not small.exists()
-    words = {"run": ["cup.yaml"], "play": ["uniform", "greedy", "--pairs", "1"]}
-    name = command.split()[0]
-    assert arena(name, *words[name], "--strict").returncode == 0
+    for strict in (words, ("run", "cup.yaml", "--bot", "./broken.py")):
+        said = refused(arena(*strict, "--strict"))
+        assert why in said
+        assert "with --strict nothing is played" in said
+    assert not cup.exists()
+    assert arena(*words[:-1], "--strict").returncode == 0
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from arena.lanes.syscalls import ALLOWED, DECIDED
 from arena.reports.http_server import MOST_WAITING, WHOLE
 from arena.store import database
 from arena.tournament import config
-from arena.tournament.rule_changes import list_published
+from arena.tournament.rules_and_deals import list_published
 from arena.tournament.stop import Until
 from arena.tournament.versions import minor, version_here
 from docs.making import api, commands, config_keys, csv_columns, staging

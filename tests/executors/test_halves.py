@@ -12,8 +12,7 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Halves, Plan, Played
-from arena.tournament.schedule import round_robin
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes, round_robin
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

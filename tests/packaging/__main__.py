@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from arena.cli.doctor import EXTRAS, Finding, format_findings
+from arena.cli.bots import EXTRAS, Finding, format_findings
 from tests import ROOT
 from tests.packaging import licences, smoke, wheel
 from tests.packaging.wheel import PROJECT

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from arena.cli.doctor import EXTRAS
+from arena.cli.bots import EXTRAS
 from arena.store.table_columns import TABLES
 from tests import ROOT
 from tests.packaging.wheel import run

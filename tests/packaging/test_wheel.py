@@ -19,7 +19,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from arena.cli.doctor import EXTRAS
+from arena.cli.bots import EXTRAS
 from arena.tournament import versions
 from arena.tournament.versions import version_here
 from arena.tournament.yaml_text import shipped

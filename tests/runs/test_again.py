@@ -14,16 +14,17 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError
 from arena.executors.local import LocalExecutor
-from arena.executors.log import logger
+from arena.executors.log import QUIET, logger
 from arena.library import request
 from arena.runs import rerun, stored_run
-from arena.store.folder import locate
+from arena.runs.run import Interrupted, play_games, run
+from arena.store.folder import RunFolder, locate
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
-from tests.kit import Stops, content, count_games, forge, refused, same_files
+from tests.kit import Stops, content, count_games, refused, same_files
 from tests.rogues import write
 from tests.tiers import few
 
@@ -286,42 +287,28 @@ def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-@pytest.mark.slow
-def test_what_is_replaced_is_there_until_the_new_games_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_replaced_is_there_until_the_new_games_are(tmp_path: Path) -> None:
     """A replacement that was stopped is undone by the bot of before; nothing is played again."""
-    mine, out = tmp_path / "mine.py", tmp_path / "out"
-    mine.write_text(MINE)
-    bots = ["uniform", "majority", str(mine)]
-    before = library.run(bots, pairs=2, out=out, progress=False).games
-    mine.write_text("# better\n" + MINE)
-    with monkeypatch.context() as patched:
-        patched.setattr(LocalExecutor, "play", Stops(0).play)
-        for _ in range(2):
-            with pytest.raises(KeyboardInterrupt):
-                library.run(bots, pairs=2, out=out, replace=True, progress=False)
-            assert count_games(out) == 4
-        mine.write_text(MINE)
-        again = library.run(bots, pairs=2, out=out, progress=False)
-    assert again.games.equals(before)
-    assert not (out / "replaced.sqlite").exists()
-    mine.write_text("from bots.uniform import bot\n")
-    at_once = library.run(bots, pairs=2, out=tmp_path / "once", progress=False).games
-    assert library.run(bots, pairs=2, out=out, replace=True, progress=False).games.equals(at_once)
-    assert not (out / "replaced.sqlite").exists()
-    mine.write_text(MINE)
+    folder, here = RunFolder(tmp_path / "out"), LocalExecutor(1)
+
+    def cup(text: str) -> Tournament:
+        (tmp_path / "mine.py").write_text(text)
+        bots = resolve("uniform"), resolve("majority"), resolve(str(tmp_path / "mine.py"))
+        return Tournament("cup", 3, 2, bots, STANDARD)
+
+    before, better = cup(MINE), cup("# better\n" + MINE)
+    assert play_games(before, here, folder, QUIET) == (12, 0)
+    (*_, games) = rows(folder.path)
+    for _ in range(2):
+        with pytest.raises(Interrupted):
+            run(better, Stops(0), folder, QUIET, replace=True)
+        assert (count_games(folder.path), folder.replaced.exists()) == (4, True)
+    assert play_games(before, here, folder, QUIET) == (0, 12)
+    assert (rows(folder.path)[-1], folder.replaced.exists()) == (games, False)
+    run(other := cup("from bots.uniform import bot\n"), here, folder, QUIET, replace=True)
+    run(other, here, once := RunFolder(tmp_path / "once"), QUIET)
+    assert tables(folder.path) == tables(once.path)
+    assert not folder.replaced.exists()
     wanted = "mine: sha256: .*; --replace plays the games of mine again and keeps those of before"
     with pytest.raises(ChangedBots, match=wanted):
-        library.run(bots, pairs=2, out=out, progress=False)
-
-
-@pytest.mark.slow
-def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_path: Path) -> None:
-    """Of an extension, which has the files of the smaller run."""
-    write_config(tmp_path, ["uniform", "greedy"])
-    arena("run", "cup.yaml")
-    change = "UPDATE run SET value = replace(value, ?, ?)"
-    forge(cup / "run.sqlite", change, '"pairs": 3', '"pairs": 4')
-    said = refused(arena("verify", "results/cup"))
-    assert said == "results/cup: the run has not finished; start it again to go on"
+        play_games(before, here, folder, QUIET)

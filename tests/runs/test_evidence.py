@@ -22,8 +22,7 @@ from arena.statistics.counts import Faults
 from arena.store.folder import RunFolder
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.schedule import Pairing
-from arena.tournament.strikes import Forfeits, Strikes, find_out
+from arena.tournament.schedule import Forfeits, Pairing, Strikes, find_out
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent

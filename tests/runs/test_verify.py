@@ -120,6 +120,16 @@ def test_a_game_too_many_is_reported(arena: Arena, out: Path) -> None:
     done = arena("verify", "out")
     said = "error: out/run.sqlite: more games than the run has\n"
     assert (done.stdout, done.stderr, done.returncode) == ("", said, 1)
+    again = refused(arena("run", "out/manifest.json", "--out", "out"))
+    assert again.startswith("out/run.sqlite: damaged: a game of pair 0 of pairing 9; ")
+
+
+def test_a_run_that_is_being_extended_has_not_finished(out: Path) -> None:
+    """It has the files of the smaller run, and misses games of the larger one."""
+    change = "UPDATE run SET value = replace(value, ?, ?)"
+    forge(out / "run.sqlite", change, '"pairs": 8', '"pairs": 9')
+    with pytest.raises(InputError, match=f"^{out}: the run has not finished; start it again"):
+        list(verify(out, 0, HERE))
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,7 @@ from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import Pairing, PairRange
-from arena.tournament.strikes import Forfeits
+from arena.tournament.schedule import Forfeits, Pairing, PairRange
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.kit import HERE
@@ -144,6 +143,26 @@ def test_games_beyond_the_last_pair_are_set_aside_and_come_back(path: Path) -> N
     with closing(Store(path)) as store:
         store.extend(MANIFEST, pairing, pairing, 3)
         assert [*store.results()] == before
+
+
+def test_games_go_with_their_bots_when_others_join_and_the_order_changes(path: Path) -> None:
+    """Seen from the bot that the pairing names first now; those that it lacks are set aside."""
+    before, after = [Pairing("a", "b"), Pairing("a", "c")], [Pairing("c", "a"), Pairing("d", "a")]
+    store = begun(path)
+    store.add(first := played(0, 0, 1), chunk := played(1, 0, 2, (1, 0)))
+    store.commit()
+    store.extend(MANIFEST, before, after, 2)
+    turned = [
+        GameResult(pair, 1 - seat, 1 - (winner or 0), how, theirs, own, *more)
+        for pair, seat, winner, how, own, theirs, *more in chunk.results
+    ]
+    assert [*store.results()] == [(0, game) for game in sorted(turned, key=lambda one: one[:2])]
+    store.extend(MANIFEST, after, before, 2)
+    assert [*store.results()] == [(0, game) for game in first.results] + [
+        (1, game) for game in chunk.results
+    ]
+    store.close()
+    assert pairs_in(path) == [range(1)]
 
 
 UNPLAYED = Fault("max_faults", "not played: too many faults before it")

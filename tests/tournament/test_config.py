@@ -19,8 +19,9 @@ from arena.library.request import RunKeys
 from arena.store.manifest import manifest_text, obstacles, read_tournament
 from arena.tournament import config, config_keys, yaml_text
 from arena.tournament.config import Config, convert, make_tournament, override
+from arena.tournament.config_keys import Anchor, read_anchor
 from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.tournament import Anchor, Tournament, read_anchor
+from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, to_text
 from tests import ROOT
 from tests.conftest import Arena

@@ -32,10 +32,9 @@ from arena.tournament import judged, match
 from arena.tournament.judged import PARTS, Judged
 from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
-from arena.tournament.replay_command import replay_commands
-from arena.tournament.rule_changes import MOST_VARIANTS, deals_alike, make_variants, name_of
+from arena.tournament.rules_and_deals import MOST_VARIANTS, deals_alike, make_variants, name_of
 from arena.tournament.timing import Pace
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import STANDARD, Rules, Setup, State, View, play_game
 from engine.play import draw
 from tests.rogues import FOLDER, ILLEGAL, RAISING, rogue, write

@@ -25,12 +25,10 @@ from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.rounds import make_rounds
-from arena.tournament.schedule import Meeting, Pairing, PairRange, round_robin
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Meeting, Pairing, PairRange, Strikes, round_robin
 from arena.tournament.timing import Clocks, Distribution, Pace, Timing
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import STANDARD
 from engine.strategy import Spent
 from tests.conftest import run_here

@@ -17,9 +17,9 @@ from arena.errors import InputError
 from arena.replays.judge_records import parse_record
 from arena.replays.timeline import parse_thoughts, write_thoughts
 from arena.store.manifest import manifest_text, read_tournament
-from arena.tournament import fixed_deals
-from arena.tournament.fixed_deals import read_deals
+from arena.tournament import rules_and_deals
 from arena.tournament.judged import find_thoughts
+from arena.tournament.rules_and_deals import read_deals
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from bots.endgame import Endgame
@@ -273,8 +273,8 @@ def test_a_bad_line_is_one_clear_line(tmp_path: Path, line: str, why: str) -> No
 def test_a_file_must_have_some_deals_and_not_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, book: Path, name: str, why: str
 ) -> None:
-    monkeypatch.setattr(fixed_deals, "MOST_DEALS", 2)
-    monkeypatch.setattr(fixed_deals, "_MOST_BYTES", 250)
+    monkeypatch.setattr(rules_and_deals, "MOST_DEALS", 2)
+    monkeypatch.setattr(rules_and_deals, "_MOST_BYTES", 250)
     (tmp_path / "empty.txt").write_text("# nothing\n")
     (tmp_path / "long.txt").write_text(book.read_text().ljust(251))
     with pytest.raises(InputError, match=f"deals: {tmp_path / name}: {why}"):

@@ -23,12 +23,19 @@ from arena.library.rating import pairs_to_lead
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.two_bots import pair_scores
-from arena.tournament.rounds import Counts, make_rounds
+from arena.tournament.config_keys import Anchor
+from arena.tournament.rounds import (
+    Counts,
+    SwissRounds,
+    choose_bye,
+    make_rounds,
+    match,
+    round_of_all,
+)
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Halving, Sprt, Until
-from arena.tournament.swiss_rounds import SwissRounds, choose_bye, match, round_of_all
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
 from bench.studies.first import find, make_elos

@@ -24,7 +24,7 @@ from arena.store.database import NAME
 from arena.store.manifest import read_tournament
 from arena.store.store import Store
 from arena.tables.standings_table import make_sides, tally
-from arena.tournament.strikes import sum_strikes
+from arena.tournament.schedule import sum_strikes
 from arena.tournament.tournament import Tournament
 
 

@@ -32,7 +32,7 @@ from arena.store.folder import RunFolder, check_names, list_names
 from arena.store.reader import count_kept, read_run
 from arena.store.table_columns import MEAN_END, list_columns
 from arena.tables.summary import short_names
-from arena.tournament.rule_changes import BASE, Variant, deals_alike
+from arena.tournament.rules_and_deals import BASE, Variant, deals_alike
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup
 from engine.cards import CITY

@@ -63,7 +63,7 @@ def ablate(config: Path, variants: Sequence[str], **options: Any) -> None:
     """
     from arena.addons.studies.ablation import ablate as play_variants
     from arena.addons.studies.ablation import describe_base, prepare_variants
-    from arena.tournament.rule_changes import make_variants
+    from arena.tournament.rules_and_deals import make_variants
     from arena.tournament.yaml_text import find_config
 
     tournament, how = starting.read_tournament(config, find_config(config), options)

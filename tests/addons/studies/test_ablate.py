@@ -36,7 +36,7 @@ from arena.store.store import Store
 from arena.store.table_columns import TABLES
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.rule_changes import Variant, make_variants
+from arena.tournament.rules_and_deals import Variant, make_variants
 from arena.tournament.tournament import Tournament
 from bench.studies import effect_headlines
 from engine import STANDARD

@@ -31,7 +31,7 @@ from arena.store.database import Database
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament import config_keys as keys
 from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
-from arena.tournament.plan import Chunk, Fits, Plan
+from arena.tournament.plan import Chunk, Plan
 from arena.tournament.schedule import Fixture, Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
@@ -266,7 +266,7 @@ class _Judging(Plan):
         size = min(_GAMES, _WORLDS // judge.worlds, len(games) // _CHUNKS)
         super().__init__([[range(len(games))]], strikes, (0,), max(1, size))
 
-    def next(self, fits: Fits | None = None) -> Chunk | None:
+    def next(self, fits: Callable[[int], bool] | None = None) -> Chunk | None:
         """Return the next chunk, with its games as the question."""
         chunk = super().next(fits)
         if chunk is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import signal
 from collections import Counter
 from collections.abc import Sequence
@@ -46,10 +45,9 @@ from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
-from tests.conftest import run_here
 from tests.kit import HERE, Stops
 from tests.replays.games import random_record
-from tests.rogues import FOLDER, write
+from tests.rogues import FOLDER, rogue, write
 from tests.tiers import few
 
 BOTS = ("uniform", "greedy", "majority", "city_hunter")
@@ -82,21 +80,6 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     assert min(games) >= 0.75 * max(games) - 2
 
 
-@pytest.mark.slow
-def test_a_command_says_that_it_is_not_finished(cup: Path) -> None:
-    """On standard error, beside what it prints; of a finished run it says nothing."""
-    assert run_here(cup.parent, "play", "uniform", "greedy", "--pairs", "1", "--out", "o").stdout
-    for words in (("show", "--seat", "0"), ("export",)):
-        done = run_here(cup.parent, *words, "cup")
-        (line,) = done.stderr.splitlines()
-        assert done.returncode == 0
-        assert line.startswith("note: cup: not finished: ")
-        assert line.endswith(" of 2,400 games")
-        assert run_here(cup.parent, *words, "o").stderr == ""
-    shown = run_here(cup.parent, "show", "cup")
-    assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
-
-
 @pytest.mark.parametrize(
     ("changes", "total", "at_most"),
     [
@@ -113,6 +96,15 @@ def test_a_run_has_as_many_games_as_are_known_of(
     with closing(Store(None)) as store:
         store.begin(cup.manifest())
         assert measure_extent(cup, store) == (0, total, False, at_most)
+
+
+def test_a_bot_that_has_finished_no_game_gets_no_more_pairs() -> None:
+    bots = [resolve("uniform"), rogue("raises_boom", "inproc")]
+    cup = Tournament("cup", 1, 2, bots, STANDARD, max_faults=99, stop=Until("resolved", 9))
+    outcome = run(cup, HERE, None, QUIET)
+    assert (outcome.played, outcome.out, outcome.progress.unrated) == (4, {}, ["raises_boom"])
+    said = "nothing to find out: raises_boom finished no game"
+    assert outcome.progress.describe_end(outcome.out) == [said]
 
 
 def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(

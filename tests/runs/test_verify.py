@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import arena as library
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -290,20 +289,3 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     assert not mark.exists()
     list(verify(folder, 2, HERE))
     assert mark.exists()
-
-
-@pytest.mark.slow
-def test_every_command_names_a_flipped_action(arena: Arena, tmp_path: Path) -> None:
-    """In one line that says what can be done; the status is 2, and no file is changed."""
-    (tmp_path / "cup.yaml").write_text("name: out\nseed: 0\npairs: 2\nbots: [uniform, greedy]\n")
-    folder = finished(tmp_path / "out", [resolve("uniform"), resolve("greedy")], pairs=2)
-    actions = library.open(folder).game("uniform", "greedy", 0, 0).record.actions.encode()
-    changed = actions[:-1] + bytes([actions[-1] ^ 1])
-    store = folder / "run.sqlite"
-    store.write_bytes(store.read_bytes().replace(actions, changed))
-    before = (folder / "games.csv").read_bytes()
-    for words in ("run cup.yaml --out out", "verify out", "show out", "export out", "report out"):
-        place = "games: pairs 0 to 63 of pairing 0 are not what was written"
-        message = f"out/run.sqlite: damaged: {place}; a run with --fresh starts over"
-        assert refused(arena(*words.split())) == message
-    assert (folder / "games.csv").read_bytes() == before

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -153,6 +154,20 @@ MISTAKES = {
 }
 
 
+@pytest.mark.parametrize("continues", [False, True])
+def test_a_command_that_goes_on_with_a_run_names_its_folder(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, *, continues: bool
+) -> None:
+    opening = Mock(command="arena compare a b", task="Go on", continues=continues)
+    opening.lines.return_value = [("what", "")]
+    monkeypatch.setattr("arena.runs.stored_run.read_opening", lambda _: (opening, "a"))
+    folder = " --out ." if continues else ""
+    assert arena("show", ".").stdout.splitlines() == [
+        *("what", "", f"Go on: arena compare a b{folder}"),
+        "Games of a bot: arena show . a",
+    ]
+
+
 def test_on_a_terminal_the_letters_of_a_bar_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     for is_terminal, no_colour, shown in (
         (True, "", "a\\x1b \x1b[38;5;16m\x1b[48;5;172mCC\x1b[0mx\n"),
@@ -229,7 +244,7 @@ def test_a_run_is_only_read(folder: Path) -> None:
 
 
 def test_what_a_run_lacks_is_noted_and_what_is_damaged_is_one_line(
-    folder: Path, duel: Path, tmp_path: Path
+    folder: Path, tmp_path: Path
 ) -> None:
     """Beside what is printed, on standard error."""
     store = tmp_path / "run" / "run.sqlite"
@@ -242,16 +257,9 @@ def test_what_a_run_lacks_is_noted_and_what_is_damaged_is_one_line(
         assert done.stderr == "note: run: not finished: 84 of 96 games\n"
     shown = run_here(tmp_path, "show", "run").stdout.splitlines()
     assert shown[0] == "cup · 4 bots · not finished: 84 of 96 games"
-    shutil.copytree(duel, tmp_path / "duel")
-    for _ in range(2):  # a run that is not finished goes on in its folder, and only then
-        shown = run_here(tmp_path, "show", "duel").stdout.splitlines()
-        goes_on = "not finished" in shown[0]
-        assert goes_on == any(line.endswith(" --out duel") for line in shown)
-        forge(tmp_path / "duel" / "run.sqlite", "DELETE FROM games WHERE seat = 1")
-    assert goes_on
     forge(store, "UPDATE games SET actions = '99' WHERE pairing = 0")
     done = run_here(tmp_path, "show", "run", "greedy", LABEL, "--pair", "0", "--seat", "0")
-    assert "its record cannot be played" in refused(done)
+    assert (done.returncode, "its record cannot be played" in done.stderr) == (2, True)
     store.write_text("rubbish" * 999)
     for command in ("show", "export"):
         refused(run_here(tmp_path, command, "run"))

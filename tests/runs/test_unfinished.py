@@ -99,12 +99,13 @@ def test_a_run_has_as_many_games_as_are_known_of(
 
 
 def test_a_bot_that_has_finished_no_game_gets_no_more_pairs() -> None:
-    bots = [resolve("uniform"), rogue("raises_boom", "inproc")]
-    cup = Tournament("cup", 1, 2, bots, STANDARD, max_faults=99, stop=Until("resolved", 9))
+    bots = [resolve("uniform"), resolve("other=uniform"), rogue("raises_boom", "inproc")]
+    cup = Tournament("cup", 1, 2, bots, STANDARD, max_faults=99, stop=Until("resolved", 4))
     outcome = run(cup, HERE, None, QUIET)
-    assert (outcome.played, outcome.out, outcome.progress.unrated) == (4, {}, ["raises_boom"])
-    said = "nothing to find out: raises_boom finished no game"
-    assert outcome.progress.describe_end(outcome.out) == [said]
+    assert (outcome.out, outcome.progress.unrated) == ({}, ["raises_boom"])
+    assert [outcome.progress.lengths[pairing] for pairing in (1, 2)] == [2, 2]
+    said, *_ = outcome.progress.describe_end(outcome.out)
+    assert ", but for raises_boom, which finished no game" in said
 
 
 def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(

@@ -126,6 +126,7 @@ def test_a_result_is_read_as_it_was_written() -> None:
     store.add(played(1, 5, 1, (5, 0)))
     assert [*store.first_faults(1)] == [(1, forfeit)]
     assert (store.game(1, 4, 0), store.game(1, 9, 0)) == (forfeit, None)
+    assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
     ((fixture, result), _) = store.all_forfeits([Pairing("a", "b"), Pairing("a", "c")])
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 
@@ -178,16 +179,12 @@ def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
     assert games[1:3] == [((0, 1, 0, "points"), None), ((1, 0, 1, "forfeit"), FAULT)]
     by_rule = [((*divmod(number, 2), 1, "forfeit"), UNPLAYED) for number in range(3, 8)]
     assert games[3:] == by_rule
+    for loser in (0, 1):
+        (other := Store(None)).forfeit(Forfeits(0, 0, 1, loser))
+        none = GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, UNPLAYED, "")
+        assert [*other.results()] == [(0, none)]
     # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
     assert store.count().pair_totals == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
-
-
-@pytest.mark.parametrize("loser", [0, 1])
-def test_a_forfeit_by_rule_has_no_points_and_no_plies(loser: int) -> None:
-    store = Store(None)
-    store.forfeit(Forfeits(0, 0, 1, loser))
-    game = GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, UNPLAYED, "")
-    assert [*store.results()] == [(0, game)]
 
 
 def test_another_connection_sees_the_committed_games_only(path: Path) -> None:
@@ -432,11 +429,6 @@ def test_labels_that_fail_on_the_way_leave_those_of_before(path: Path) -> None:
             assert store.connection.in_transaction == is_open
         store.commit()
         assert store.count_games() == 2
-
-
-def test_counts_know_how_many_games_they_have() -> None:
-    assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
-    assert Counts.of(games=[[3, 4]], pairs=[0]).total == 0
 
 
 @pytest.mark.slow

@@ -23,7 +23,6 @@ import pytest
 import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError, WorkerDied
-from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog, logger
 from arena.library import request
 from arena.runs import rerun, stored_run
@@ -613,11 +612,12 @@ def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:
 
 def test_what_is_replaced_is_there_until_the_new_games_are(tmp_path: Path) -> None:
     """A replacement that was stopped is undone by the bot of before; nothing is played again."""
-    folder, here = RunFolder(tmp_path / "out"), LocalExecutor(1)
+    folder, here = RunFolder(tmp_path / "out"), HERE
 
     def cup(text: str) -> Tournament:
         (tmp_path / "mine.py").write_text(text)
-        bots = resolve("uniform"), resolve("majority"), resolve(str(tmp_path / "mine.py"))
+        mine = resolve(str(tmp_path / "mine.py"), lane="inproc")
+        bots = resolve("uniform"), resolve("majority"), mine
         return Tournament("cup", 3, 2, bots, STANDARD)
 
     before, better = cup(MINE), cup("# better\n" + MINE)

@@ -23,7 +23,7 @@ from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits, idle_seconds
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
-from arena.runs.verify import Difference, _pairs_of, spread, verify
+from arena.runs.verify import Difference, _is_odd, _pairs_of, spread, verify
 from arena.statistics.counts import Faults
 from arena.store.folder import RunFolder
 from arena.tournament.match import GameResult
@@ -276,6 +276,19 @@ def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(tmp_path: Path) -
     except Difference as difference:
         last = str(difference)
     assert "depend on the games that" in last
+
+
+def test_only_a_difference_that_no_clock_explains_is_odd() -> None:
+    """A fault that depends on the machine excuses a game, whichever of the two has it."""
+    game = GameResult(0, 0, 1, "points", 0, 0, 3, None, "555")
+    crash, boom = (
+        game._replace(fault=Fault(kind, ""), win_type="forfeit") for kind in ("crash", "exception")
+    )
+    for stored, again, odd in (
+        *((game, game, False), (game, boom, True), (game, game._replace(plies=4), True)),
+        *((crash, game, False), (boom, crash, False)),
+    ):
+        assert _is_odd(stored, again) == odd
 
 
 def test_what_differs_is_played_again_in_whole_pairs() -> None:

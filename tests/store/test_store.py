@@ -229,6 +229,18 @@ def test_a_store_that_was_not_closed_has_its_committed_games(path: Path) -> None
     assert judged_in(copy / "run.sqlite") == [b"key"]
 
 
+def test_a_log_without_its_index_is_read_and_no_file_is_made(path: Path) -> None:
+    """As in a folder that was copied, or one that is only for reading."""
+    with closing(begun(path, 7)):
+        copy = path.parent / "copy"
+        copy.mkdir()
+        for name in ("run.sqlite", "run.sqlite-wal"):
+            shutil.copy(path.parent / name, copy)
+    with closing(Store(copy / "run.sqlite", copied=True)) as store:
+        assert store.count_games() == 14
+    assert sorted(file.name for file in copy.iterdir()) == ["run.sqlite", "run.sqlite-wal"]
+
+
 def test_a_run_goes_on_while_its_games_are_judged(path: Path) -> None:
     """It stores games also if others have written since it has counted."""
     with closing(begun(path, 3)) as store, closing(JudgedGames(path)) as kept:

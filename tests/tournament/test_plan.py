@@ -24,7 +24,7 @@ from arena.store.manifest import manifest_text, read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.plan import Chunk, Chunks, Plan, Played
 from arena.tournament.rounds import make_rounds
 from arena.tournament.schedule import Meeting, Pairing, PairRange, Strikes, round_robin
 from arena.tournament.timing import Clocks, Distribution, Pace, Timing
@@ -101,6 +101,9 @@ def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
     plan.take_back([second])
     assert [plan.next() for _ in range(4)] == [first, second, third, fourth]
     assert plan.next()[:2] == (1, 1)
+    (queue := Chunks([first, second])).take_back([queue.next(), queue.next()][::-1])
+    assert [queue.next(), queue.next(), queue.next()] == [first, second, None]
+    assert not queue.is_out(0)
 
 
 @pytest.mark.parametrize(("pairs", "sizes"), [(80, [10] * 8), (10, [4, 4, 2])])

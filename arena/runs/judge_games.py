@@ -20,7 +20,7 @@ from arena.batch.beliefs import fit_weights, read_moves
 from arena.batch.replay import record_arrays
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import InputError, counted
+from arena.errors import InputError, counted, naming
 from arena.executors.judge_chunk import judge_here
 from arena.executors.local import Executor
 from arena.executors.log import run_log
@@ -301,10 +301,8 @@ def review_record(record: Record, name: str = "", worlds: int = keys.WORLDS) -> 
     [0, 1, 2]
     """
     check_rules(record.rules)
-    try:
+    with naming("a record that cannot be played", EngineError):
         record.replay()
-    except EngineError as error:
-        raise InputError(f"a record that cannot be played: {error}") from None
     game = Recorded(name, record.deal, record.actions)
     (found,) = find_judge(keys.JUDGE, worlds, 0).judge([game])
     return _review(game, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from arena.library import request
 from arena.runs import rerun, stored_run
 from arena.runs.run import Interrupted, play_games, run
 from arena.store.folder import RunFolder, locate
+from arena.store.manifest import manifest_text
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
@@ -436,32 +438,22 @@ CHANGED: list[tuple[Callable[[Any], object], str]] = [
 ]
 
 
-@pytest.mark.slow
-def test_what_is_not_as_it_was_is_named(arena: Arena, tmp_path: Path) -> None:
+def test_what_is_not_as_it_was_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bots = [resolve("uniform")]
     for name in ("mine", "other"):
-        write(tmp_path, name, "raise ValueError('boom')")
-    (tmp_path / "cup.yaml").write_text("pairs: 1\nbots: [uniform, ./mine.py, ./other.py]\n")
-    assert arena("run", "cup.yaml").returncode == 0
-    manifest = tmp_path / "results" / "cup" / "manifest.json"
-    whole = manifest.read_text()
-
-    def said() -> str:
-        line = refused(arena("run", "results/cup/manifest.json", "--out", "again"))
-        return line.removeprefix("results/cup/manifest.json: ")
-
+        bots.append(resolve(f"./{write(tmp_path, name, 'pass').name}"))
+    manifest = manifest_text(Tournament("cup", 0, 1, bots, STANDARD).manifest())
+    assert rerun.play_as(json.loads(manifest)).labels == ["uniform", "mine", "other"]
     for change, message in CHANGED:
-        data = json.loads(whole)
-        change(data)
-        manifest.write_text(json.dumps(data))
-        assert said().startswith(message)
-    manifest.write_text(whole)
+        change(data := json.loads(manifest))
+        with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+            rerun.play_as(data)
     (tmp_path / "mine.py").unlink()
     (tmp_path / "other.py").write_text(MINE)
-    assert said().startswith(
-        "bots are not those of the manifest: mine: bot './mine.py': No such file or directory; "
-        "other: its source has changed"
-    )
-    assert not (tmp_path / "again").exists()
+    gone = "mine: bot './mine.py': No such file or directory; other: its source has changed"
+    with pytest.raises(InputError, match=f"^bots are not those of the manifest: {gone}$"):
+        rerun.play_as(json.loads(manifest))
 
 
 def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path) -> None:

@@ -220,14 +220,16 @@ class Tournament:
         return met
 
     def drawn(self, fixture: Fixture) -> Fixture:
-        """Return the fixture whose labels determine the deal of a game."""
-        return fixture._replace(pairing=self.seeded(fixture.pairing))
+        """Return the fixture whose labels determine the deal of a game.
 
-    def seeded(self, pairing: Pairing) -> Pairing:
-        """Return the labels that determine a pairing's deals: the first version's for a new one."""
+        For a new version they are those of the first one.
+        """
+        pairing = fixture.pairing
         if self.meetings:
-            return Pairing(*(label.partition(VERSION)[0] for label in pairing))
-        return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing
+            pairing = Pairing(*(label.partition(VERSION)[0] for label in pairing))
+        elif self.paired:
+            pairing = pairing._replace(bot=self.labels[-1 - self.panel])
+        return fixture._replace(pairing=pairing)
 
     def part(self, pairing: Pairing, seat: Seat) -> int:
         """Return the number of the part that contains a game; games of one deal differ in it.

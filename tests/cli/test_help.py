@@ -13,9 +13,8 @@ from typing import Any
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
 
-from arena.cli import SECTIONS, bots, cli
+from arena.cli import SECTIONS, bots
 from arena.cli.bots import CHECKS, EXTRAS, Finding, examine, examine_bot
 from arena.entries import catalogue
 from arena.lanes.jail_support import find_bubblewrap
@@ -98,14 +97,6 @@ def test_an_option_means_the_same_in_every_command() -> None:
     for name, option in options:
         if option.name == "out":
             assert {*option.opts} == {"--out", "-o"}, name
-
-
-def test_a_shell_completes_commands_options_and_paths() -> None:
-    """As docs/command-line.md says how to switch it on; the shell itself lists the files."""
-    shell = ShellComplete(cli, {}, "arena", "_ARENA_COMPLETE")
-    assert {item.value for item in shell.get_completions([], "pl")} == {"plan", "play"}
-    assert "--pairs" in {item.value for item in shell.get_completions(["play"], "--")}
-    assert [item.type for item in shell.get_completions(["run"], "cup")] == ["file"]
 
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, {bot: greedy, label: g}]\n"

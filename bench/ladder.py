@@ -23,9 +23,9 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import ELO, Fit, fit_one
 from arena.statistics.two_bots import pair_scores
 from arena.tournament import config
+from arena.tournament.config_keys import read_anchor
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
-from arena.tournament.tournament import read_anchor
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "configs" / "ladder.yaml"

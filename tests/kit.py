@@ -26,7 +26,7 @@ from arena.store.damage import enable, renew_all
 from arena.tournament.config_keys import Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Plan, Played
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes
 from arena.tournament.tournament import Tournament
 from tests import ROOT
 from tests.conftest import Done

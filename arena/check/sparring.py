@@ -20,11 +20,10 @@ from arena.executors.local import Crew, open_crew
 from arena.executors.log import QUIET, run_log
 from arena.lanes.faults import Fault
 from arena.tournament.plan import Chunk, Chunks, Played
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import name_of
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Timing
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import STANDARD, Rules
 from engine.state import Seat
 

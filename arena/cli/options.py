@@ -276,18 +276,13 @@ def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
     An option that was not given leaves the config's value; `lane` and where games are played
     are not looked at.
     """
-    import msgspec
-
     from arena.tournament.config import override
 
-    given = {
-        key: options.get(key) for key in ("pairs", "until", "max_pairs", "deals", "anchor", "seed")
-    }
-    return msgspec.structs.replace(
-        override(settings, **given),
-        rules=change_rules(options["rules"], settings.rules).changes(),
-        limits=change_limits(options["limits"], settings.limits),
-    )
+    keys_of_all = ("pairs", "until", "max_pairs", "deals", "anchor", "seed")
+    given: dict[str, Any] = {key: options.get(key) for key in keys_of_all}
+    rules = change_rules(options["rules"], settings.rules).changes()
+    limits = change_limits(options["limits"], settings.limits)
+    return override(settings, **given, rules=rules, limits=limits)
 
 
 def add_run_options(

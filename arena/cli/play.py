@@ -158,16 +158,7 @@ def _read_bots(bots: Sequence[str]) -> Sequence[str] | int:
 @cli.REPLACE
 @cli.NO_REPEAT
 @cli.add_run_options("results/compare-NEW-OLD")
-def compare(
-    new: str,
-    old: str,
-    elo0: float,
-    elo1: float,
-    alpha: float,
-    beta: float,
-    max_pairs: int,
-    **options: Any,
-) -> None:
+def compare(new: str, old: str, **options: Any) -> None:
     """Say whether NEW is stronger than OLD, with as few games as needed.
 
     The two play each other until a sequential probability ratio test decides for H1, that NEW
@@ -184,8 +175,8 @@ def compare(
     from arena.tournament.stop import make_sprt
 
     how = starting.make_playing(options)
-    stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
-    settings = cli.with_options(Config([], max_pairs, name="compare"), options)
+    stop = make_sprt(*map(options.pop, ("elo0", "elo1", "alpha", "beta", "max_pairs")))
+    settings = cli.with_options(Config([], stop.max_pairs, name="compare"), options)
     bots = (new, old), options["against"], options["lane"]
     tournament = as_comparison(make_tournament(settings, *bots), stop)
     how = replace(how, out=how.out or Path("results") / tournament.name)

@@ -25,11 +25,10 @@ from arena.store.folder import COMPARISON, DETAILS, Writer
 from arena.store.store import Store
 from arena.tables.standings_text import plain_rows, short_names, write_row
 from arena.tournament.config_keys import MAX_FAULTS
-from arena.tournament.replay_command import common_options, name_bots
+from arena.tournament.schedule import find_out
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
-from arena.tournament.strikes import find_out
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, common_options, name_bots
 from arena.tournament.until_rounds import describe_cost
 
 _OPTIONS = "elo0", "elo1", "alpha", "beta"

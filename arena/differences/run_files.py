@@ -22,8 +22,7 @@ from arena.store.folder import INDEX, MANIFEST, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tables.win_tables import Tables, WinTables, make_win_tables
-from arena.tournament.replay_command import replay_commands
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 
 
 class RunTables(Tables):

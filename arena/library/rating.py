@@ -25,8 +25,7 @@ from arena.statistics.two_bots import ALPHA, boundary
 from arena.store.columns import Frames
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, list_names, write_text
 from arena.tables.standings_text import format_standings
-from arena.tournament.config_keys import MOST_WIDTH, POWER
-from arena.tournament.tournament import Anchored
+from arena.tournament.config_keys import MOST_WIDTH, POWER, Anchored
 from engine.errors import show
 
 if TYPE_CHECKING:

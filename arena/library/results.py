@@ -23,9 +23,8 @@ from arena.store.store import Store
 from arena.tables.standings_text import format_standings
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import VenueKeys
-from arena.tournament.replay_command import replay_commands
-from arena.tournament.strikes import Strikes
-from arena.tournament.tournament import Tournament
+from arena.tournament.schedule import Strikes
+from arena.tournament.tournament import Tournament, replay_commands
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,8 +21,7 @@ from arena.statistics.number_texts import write_ends, write_whole
 from arena.store.columns import Columns
 from arena.tables.headline import Headline
 from arena.tables.standings_text import short_names
-from arena.tournament.replay_command import name_bots
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, name_bots
 
 ENDINGS: Final = {
     # class of the page: (name, column of wins, column of losses)

@@ -34,10 +34,8 @@ from arena.store.column_titles import FAULT_KINDS, FAULTS, TIMINGS
 from arena.store.columns import Columns
 from arena.store.store import Store
 from arena.tables.points_and_takes import chances_by_game
-from arena.tournament.replay_command import Command
-from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.strikes import count_ended
-from arena.tournament.tournament import Tournament
+from arena.tournament.schedule import Fixture, Pairing, count_ended
+from arena.tournament.tournament import Command, Tournament
 from engine import EngineError
 from engine.state import Seat
 

@@ -30,9 +30,8 @@ from arena.tables.findings import describe_city, describe_seat, share_of_city
 from arena.tables.headline import headline_of
 from arena.tables.losses import JudgedTables
 from arena.tournament.fixed_deals import describe_deals
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 
 _REASON = 60  # characters of why a bot forfeits
 _FAULTS = 2  # faults that are read for each pairing, bot and kind

@@ -20,7 +20,7 @@ from arena.batch.beliefs import fit_weights, read_moves
 from arena.batch.replay import record_arrays
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import InputError, counted
+from arena.errors import InputError, counted, naming
 from arena.executors.judge_chunk import judge_here
 from arena.executors.local import Executor
 from arena.executors.log import run_log
@@ -31,9 +31,8 @@ from arena.store.database import Database
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament import config_keys as keys
 from arena.tournament.asking import BLUNDER, ROLLOUTS, SEARCHES, Habit, Judged, Question, Recorded
-from arena.tournament.plan import Chunk, Fits, Plan
-from arena.tournament.schedule import Fixture
-from arena.tournament.strikes import Strikes
+from arena.tournament.plan import Chunk, Plan
+from arena.tournament.schedule import Fixture, Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
 from engine import STANDARD, EngineError, Record, Rules, Seat, Setup
@@ -267,7 +266,7 @@ class _Judging(Plan):
         size = min(_GAMES, _WORLDS // judge.worlds, len(games) // _CHUNKS)
         super().__init__([[range(len(games))]], strikes, (0,), max(1, size))
 
-    def next(self, fits: Fits | None = None) -> Chunk | None:
+    def next(self, fits: Callable[[int], bool] | None = None) -> Chunk | None:
         """Return the next chunk, with its games as the question."""
         chunk = super().next(fits)
         if chunk is None:
@@ -302,10 +301,8 @@ def review_record(record: Record, name: str = "", worlds: int = keys.WORLDS) -> 
     [0, 1, 2]
     """
     check_rules(record.rules)
-    try:
+    with naming("a record that cannot be played", EngineError):
         record.replay()
-    except EngineError as error:
-        raise InputError(f"a record that cannot be played: {error}") from None
     game = Recorded(name, record.deal, record.actions)
     (found,) = find_judge(keys.JUDGE, worlds, 0).judge([game])
     return _review(game, found)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from arena.errors import count_of
 from arena.store.store import Store
 from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
-from arena.tournament.schedule import PairRange
-from arena.tournament.strikes import Strikes, find_unrated
+from arena.tournament.schedule import PairRange, Strikes, find_unrated
 from arena.tournament.tournament import Tournament
 
 

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,9 +21,8 @@ from arena.entries.needs import explain_missing
 from arena.errors import arena_command, count_of
 from arena.executors.log import logger
 from arena.tournament.match import GameResult
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 
 if TYPE_CHECKING:
     from arena.store.store import Store
@@ -135,20 +134,18 @@ class _Terminal:
         self.file: Any = sys.stderr
 
     def write(self, text: str) -> None:
-        with suppress(OSError, ValueError):  # closed
-            if self._is_ready():
-                self.file.write(text)
+        self._call(lambda: self.file.write(text))
 
     def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            if self._is_ready():
-                self.file.flush()
+        self._call(self.file.flush)
 
-    def _is_ready(self) -> bool:
-        try:
-            return bool(select.select([], [self.file.fileno()], [], 0)[1])
-        except (OSError, ValueError):  # no file of the system
-            return True
+    def _call(self, function: Callable[[], object]) -> None:
+        is_ready = True
+        with suppress(OSError, ValueError):  # no file of the system
+            is_ready = bool(select.select([], [self.file.fileno()], [], 0)[1])
+        with suppress(OSError, ValueError):  # closed
+            if is_ready:
+                function()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.file, name)
@@ -203,11 +200,9 @@ def show_progress(
             bar.close()
             if log:
                 log.setStream(before or sys.stderr)
-    elif status:
-        with _lines(progress):
-            yield progress
     else:
-        yield progress
+        with _lines(progress) if status else nullcontext():
+            yield progress
 
 
 def _make_bar(progress: Progress) -> Any:

@@ -30,8 +30,7 @@ from arena.tournament.asking import find_thoughts
 from arena.tournament.config import check_name
 from arena.tournament.config_keys import MOST_BOTS, Venue
 from arena.tournament.plan import Plan, Played
-from arena.tournament.schedule import Fixture
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Fixture, Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import maker_of
 from engine import STANDARD, Rules, State

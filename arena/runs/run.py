@@ -23,8 +23,7 @@ from arena.store.store import Store
 from arena.tables.standings_text import format_standings
 from arena.tournament.config_keys import HERE, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan, Played
-from arena.tournament.schedule import PairRange
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import PairRange, Strikes
 from arena.tournament.timing import Clocks, Spending, Timing
 from arena.tournament.tournament import Tournament
 

@@ -23,7 +23,7 @@ from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.plan import Played
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

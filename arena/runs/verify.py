@@ -30,8 +30,7 @@ from arena.store.reader import why_no_run
 from arena.store.store import Store, forfeit_by_rule
 from arena.tables.losses import read_judged
 from arena.tournament.match import Finished, GameResult, result_of
-from arena.tournament.schedule import Fixture
-from arena.tournament.strikes import Forfeits, Strikes
+from arena.tournament.schedule import Fixture, Forfeits, Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import maker_of
 from engine import EngineError

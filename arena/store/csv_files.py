@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import read_file, replacing
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.statistics.counts import BY_RULE
 from arena.store.column_titles import GAMES, TIMINGS
 from arena.store.folder import part_of
@@ -177,10 +177,8 @@ def read_timings(folder: Path) -> bytes | None:
     file = folder / TIMINGS.file
     if not file.exists():
         return None
-    try:
+    with naming(file):
         return read_file(file, _MOST)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
 
 
 def parse_timings(content: bytes) -> Columns:

@@ -245,10 +245,8 @@ class _Cells:
     def parse(self, column: str, read_cell: Callable[[str], Any], why: str = "") -> Any:
         """Return what is read of each cell; a column that is missing is empty."""
         empty = pd.Series("", self.table.index, object)
-        try:
+        with naming(f"{self.name}: column {column}", TypeError):  # such as a list in a cell
             codes, cells = pd.factorize(self.table.get(column, empty), use_na_sentinel=False)
-        except TypeError as error:  # a value that a cell cannot have, such as a list
-            raise InputError(f"{self.name}: column {column}: {error}") from None
         found = []
         for code, cell in enumerate(cells):
             try:

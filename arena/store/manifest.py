@@ -12,10 +12,10 @@ from arena.entries.entry import Entry, check_labels
 from arena.entries.spec import Lane, check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.config_keys import Bots, converted
+from arena.tournament.config_keys import Bots, check_anchor, converted
 from arena.tournament.fixed_deals import check_deals
 from arena.tournament.stop import Until, check_target
-from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
+from arena.tournament.tournament import Tournament, find_wrong_meeting
 from arena.tournament.versions import check_made_by, maker_of, minor, versions
 from engine import EngineError, Rules
 from engine.errors import show_start

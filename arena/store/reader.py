@@ -64,10 +64,8 @@ def count_kept(path: Path) -> int:
 def _tournament(path: Path, store: Store) -> Tournament:
     if store.manifest is None:
         raise InputError(f"{path}: no run has begun there")
-    try:
+    with naming(path / NAME):
         tournament = read_tournament(store.manifest)
-    except InputError as error:
-        raise InputError(f"{path / NAME}: {error}") from None
     store.check_games(len(tournament.pairings), tournament.most_pairs)
     return tournament
 

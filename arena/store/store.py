@@ -16,8 +16,7 @@ from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played
-from arena.tournament.schedule import Fixture, Pairing, PairRange
-from arena.tournament.strikes import Forfeits
+from arena.tournament.schedule import Fixture, Forfeits, Pairing, PairRange
 from engine.state import Seat
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ class Store(Database):
         """Store games as forfeits by rule, replacing those that have been played."""
         number, winner = forfeits.pairing, 1 - forfeits.loser
         rows = [
-            _game_row(number, forfeit_by_rule(game // 2, game % 2, winner))
+            (number, *forfeit_by_rule(game // 2, game % 2, winner)[:7], BY_RULE, "")
             for game in range(forfeits.first, forfeits.end)
         ]
         bounds = (number, forfeits.first, forfeits.end)
@@ -340,11 +339,6 @@ def forfeit_by_rule(pair: int, seat: int, winner: int) -> GameResult:
     """Return the result of a game that was not played because a bot had too many faults."""
     fault = Fault(BY_RULE, "not played: too many faults before it")
     return GameResult(pair, seat, winner, "forfeit", 0, 0, 0, fault, "")
-
-
-def _game_row(pairing: int, result: GameResult) -> tuple[Any, ...]:
-    kind = result.fault.kind if result.fault else ""
-    return (pairing, *result[:7], kind, result.actions)
 
 
 def _result(row: tuple[Any, ...]) -> GameResult:

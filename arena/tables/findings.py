@@ -24,8 +24,8 @@ from arena.statistics.two_bots import compare_ratios, estimate_ratio
 from arena.store.counting import Counts
 from arena.tables.game_arrays import CITY_WIN, FORFEIT, place_bots
 from arena.tables.standings_table import LOST, WON
+from arena.tournament.config_keys import first_anchor
 from arena.tournament.schedule import Pairing
-from arena.tournament.tournament import first_anchor
 
 REAL: Final = 0.05
 """The share of City from which it is called a real way to win."""

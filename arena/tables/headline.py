@@ -27,7 +27,7 @@ from arena.statistics.number_texts import (
 )
 from arena.statistics.verdicts import Verdict
 from arena.tournament.rounds import make_rounds
-from arena.tournament.strikes import find_out, find_unrated
+from arena.tournament.schedule import find_out, find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

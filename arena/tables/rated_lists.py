@@ -29,8 +29,8 @@ from arena.store.counting import HALVES, Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
 from arena.tables.win_tables import Tables
+from arena.tournament.config_keys import Anchored, read_anchors
 from arena.tournament.schedule import Pairing
-from arena.tournament.tournament import Anchored, read_anchors
 
 _DRAWN = RESULTS - 1
 _POINTS, _DRAW, _FORFEIT = map(ENDINGS.index, ("points", "draw", "forfeit"))

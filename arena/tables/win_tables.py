@@ -23,8 +23,7 @@ from arena.tables.findings import Findings, Misfit, Unbounded, describe_dependen
 from arena.tables.game_arrays import Row, read_batches
 from arena.tables.points_and_takes import Cards, Sides, Takes, Wins
 from arena.tournament.config_keys import MAX_FAULTS
-from arena.tournament.schedule import Pairing
-from arena.tournament.strikes import find_out, find_unrated
+from arena.tournament.schedule import Pairing, find_out, find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -19,13 +20,14 @@ from arena.entries.file import read_file
 from arena.entries.resolve import Code, resolve
 from arena.entries.spec import HERE, LANES, Here, Lane, is_address, is_file
 from arena.entries.spec import parse as parse_spec
-from arena.errors import InputError, naming
+from arena.errors import InputError, naming, not_installed
 from arena.lanes.limits import Limits
 from arena.tournament import config_keys as keys
+from arena.tournament.config_keys import read_anchor
 from arena.tournament.fixed_deals import read_deals
+from arena.tournament.rounds import default_rounds
 from arena.tournament.stop import check_target, make_until
-from arena.tournament.swiss_rounds import check_swiss, default_rounds
-from arena.tournament.tournament import Tournament, read_anchor
+from arena.tournament.tournament import Tournament
 from engine import Rules
 from engine.errors import RulesError
 
@@ -217,7 +219,7 @@ def make_tournament(
         check_target(config.until, [entry.label for entry in bots + panel])
     rounds = 0
     if config.format == "swiss":
-        check_swiss(panel, config.until)
+        _check_swiss(panel, config.until)
         rounds = config.rounds or default_rounds(len(bots))
     rules = config.game_rules()
     made = {
@@ -230,6 +232,16 @@ def make_tournament(
         "anchor": read_anchor(config.anchor, [entry.label for entry in bots + panel]),
     }
     return Tournament(**{name: getattr(config, name) for name in _SHARED} | made)
+
+
+def _check_swiss(panel: Sequence[object], until: object) -> None:
+    """Raise InputError for keys that exclude a Swiss tournament, and if networkx is missing."""
+    if panel:
+        raise InputError("format: a Swiss tournament has no panel")
+    if until is not None:
+        raise InputError("until: a Swiss tournament stops after its rounds")
+    if not find_spec("networkx"):
+        raise InputError(f"format: swiss: {not_installed('networkx', 'swiss')}")
 
 
 @contextmanager

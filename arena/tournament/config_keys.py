@@ -1,8 +1,9 @@
-"""Keys of a tournament's config: their types, their bounds, and the texts of their options."""
+"""Keys of a tournament's config: types, bounds, the texts of options, venues and anchors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import (
     TYPE_CHECKING,
@@ -18,7 +19,9 @@ from typing import (
 
 from msgspec import Meta, Struct, convert, json
 
-from arena.errors import naming
+from arena.errors import InputError, naming
+from arena.statistics.counts import Anchors
+from engine.errors import show
 
 if TYPE_CHECKING:
     from concurrent import futures
@@ -221,3 +224,85 @@ def choose_venue(options: Mapping[str, Any], config: Venue = HERE) -> Venue:
         with naming("--executor", ValueError):
             choice = ExecutorChoice(kind or "dask", *schedulers, patience=choice.patience)
     return Venue(**chosen | {"executor": choice})
+
+
+MOST_ELO: Final = 100_000.0
+
+Anchored: TypeAlias = str | Sequence[str] | Mapping[str, float | tuple[float, float]]
+"""Anchors as input: texts, or Elo by label, also with half the width of its 95 % interval."""
+
+
+class Anchor(Struct, frozen=True, omit_defaults=True):
+    """A bot, by its label, whose Elo is fixed at this value.
+
+    If the value was measured, `error` is half the width of its 95 % interval.
+    """
+
+    bot: str
+    elo: float
+    error: float = 0  # an int, which msgspec can tell from another one and leaves out
+
+
+def read_anchor(value: Anchored, labels: Sequence[str]) -> Anchor | None:
+    """Parse the anchor of a run, a text such as "greedy=1239" or a mapping; None if empty.
+
+    Raises InputError for an invalid text, and for a label that no bot of the run has.
+
+    >>> read_anchor("greedy=1239", ["greedy", "uniform"])
+    Anchor(bot='greedy', elo=1239.0, error=0)
+    """
+    anchors = read_anchors(value, labels)
+    if len(anchors) > 1:
+        raise InputError(f"anchor: one bot and its Elo, not {len(anchors)} bots")
+    return first_anchor(anchors)
+
+
+def first_anchor(anchors: Anchors) -> Anchor | None:
+    """Return the first of some anchors, None without anchors."""
+    return next((Anchor(bot, elo, error or 0) for bot, (elo, error) in anchors.items()), None)
+
+
+def read_anchors(value: Anchored, labels: Sequence[str]) -> Anchors:
+    """Parse several anchors, as `read_anchor`: the Elo and half the width of its 95 % interval.
+
+    >>> read_anchors(["greedy=1239+-12", "uniform=1000"], ["greedy", "uniform"])
+    {'greedy': (1239.0, 12.0), 'uniform': (1000.0, 0.0)}
+    """
+    if isinstance(value, Mapping):
+        given = [
+            Anchor(bot, *known) if isinstance(known, tuple) else Anchor(bot, known)
+            for bot, known in value.items()
+        ]
+    else:
+        texts = [value] if isinstance(value, str) else value
+        given = [_read_text(text) for text in texts if text]
+    found: dict[str, tuple[float, float]] = {}
+    for anchor in given:
+        check_anchor(anchor, labels)
+        if anchor.bot in found:
+            raise InputError(f"anchor: {show(anchor.bot)} is named twice")
+        found[anchor.bot] = anchor.elo, anchor.error
+    return found
+
+
+def _read_text(text: str) -> Anchor:
+    bot, _, known = text.rpartition("=")
+    elo, sign, error = known.partition("+-")
+    return Anchor(bot.strip(), _number(elo), _number(error) if sign else 0.0)
+
+
+def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
+    """Raise InputError for an anchor that is invalid for a run of these bots."""
+    if not (abs(anchor.elo) <= MOST_ELO and 0 <= anchor.error <= MOST_ELO):
+        wanted = f"a bot and its Elo, {-MOST_ELO:.0f} to {MOST_ELO:.0f}, as in greedy=1239"
+        raise InputError(f"anchor: expected {wanted}, or greedy=1239+-12")
+    if anchor.bot not in labels:
+        known = ", ".join(labels)
+        raise InputError(f"anchor: no bot {show(anchor.bot)} in this run; there are {known}")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -16,7 +16,7 @@ from arena.errors import Unreachable
 from arena.lanes.faults import Fault
 from arena.tournament.asking import JudgedGame, Question
 from arena.tournament.match import GameResult
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes
 from arena.tournament.timing import Timing
 from engine.state import Seat
 
@@ -104,15 +104,14 @@ def gather_times(parts: Sequence[Played]) -> list[Played]:
     for part in parts:
         for label, timing in part.timings.items():
             timings.setdefault(label, Timing()).merge(timing)
-    *others, last = parts
-    return [*(part._replace(timings={}) for part in others), last._replace(timings=timings)]
+    without = [part._replace(timings={}) for part in parts]
+    return [*without[:-1], parts[-1]._replace(timings=timings)]
 
 
 class _Missing(NamedTuple):
     """Missing pairs of a pairing, up to `end`, to be played in chunks of at most `most`.
 
-    `turn` is the turn of the first pair, and `rank` its place in the turn; a negative turn is a
-    place in a given list.
+    `turn` and `rank` are those of the first pair; a negative turn is a place in a given list.
     """
 
     turn: int
@@ -182,7 +181,7 @@ class Plan:
                 missing = missing._replace(turn=turn, rank=(*rank,))
             heapq.heappush(self._missing, missing)
 
-    def next(self, fits: Fits | None = None) -> Chunk | None:
+    def next(self, fits: Callable[[int], bool] | None = None) -> Chunk | None:
         """Return the next chunk to play, None if no chunk is left.
 
         With `fits`, only pairings whose number it accepts are considered. Games that would be
@@ -195,7 +194,7 @@ class Plan:
             self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs)
         return None
 
-    def _take(self, fits: Fits | None) -> Chunk | None:
+    def _take(self, fits: Callable[[int], bool] | None) -> Chunk | None:
         """Return the next chunk that was taken back, or else the next one of the missing pairs."""
         for chunk in sorted(self._returned, key=lambda one: (*self._place(*one[:2]), *one[:2])):
             if fits is None or fits(chunk.pairing):
@@ -322,7 +321,7 @@ class Halves:
         self.workers = workers
         self.whole = whole
         self.expect = expect
-        self._open: dict[int, list[_Open]] = {}  # by pairing
+        self._open: defaultdict[int, list[_Open]] = defaultdict(list)  # by pairing
         self._waiting: defaultdict[int, deque[tuple[_Open, Chunk]]] = defaultdict(deque)
         self._shares = 0.0  # of the waiting pieces
 
@@ -345,7 +344,7 @@ class Halves:
 
     def _add(self, chunk: Chunk) -> None:
         opened = _Open(chunk, min(1.0, self.expect(chunk) / CHUNK_SECONDS), chunk.games)
-        self._open.setdefault(chunk.pairing, []).append(opened)
+        self._open[chunk.pairing].append(opened)
         halves = () if self.whole else chunk.seats
         for piece in [chunk._replace(seats=(seat,)) for seat in halves] or [chunk]:
             self._waiting[self._find_queue(piece.seats[0])].append((opened, piece))
@@ -370,22 +369,19 @@ class Halves:
 
     def _drop(self, opened: _Open) -> None:
         opened.is_dropped = True
-        of_pairing = self._open[opened.chunk.pairing]
-        of_pairing.remove(opened)
-        if not of_pairing:
-            del self._open[opened.chunk.pairing]
+        self._open[opened.chunk.pairing].remove(opened)
 
     def take_back(self, pieces: Sequence[Chunk]) -> None:
         """Take back pieces that were handed out but not played; they come first."""
         for piece in reversed(pieces):
-            for opened in self._open.get(piece.pairing, ()):
+            for opened in self._open[piece.pairing]:
                 if opened.holds(piece):
                     self._waiting[self._find_queue(piece.seats[0])].appendleft((opened, piece))
                     self._shares += opened.share
 
     def join(self, played: Played) -> Iterator[Played]:
         """Yield the results of a chunk once all pieces of both halves have been played."""
-        for opened in self._open.get(played.chunk.pairing, ()):
+        for opened in self._open[played.chunk.pairing]:
             if opened.holds(played.chunk):
                 opened.played.append(played)
                 opened.missing -= played.chunk.games
@@ -395,9 +391,6 @@ class Halves:
                     yield played if is_whole else join(opened.chunk, opened.played)
                 return
 
-
-Fits: TypeAlias = Callable[[int], bool]
-"""A function that returns whether the pairing with a number is wanted."""
 
 CHUNK_SECONDS: Final = 0.3
 """Seconds of a long chunk: games are cut so as to take no longer."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from engine import STANDARD, Rules
 from engine.errors import RulesError, show
 from engine.rules import RULE_NAMES
@@ -133,11 +133,9 @@ def _value(text: str) -> Any:
 
 def _apply(base: Rules, change: Change) -> Rules:
     """Return the base rules with a change."""
-    try:
+    words = "+".join(f"{name}={_text(value)}" for name, value in change.items())
+    with naming(f"--rule {words}", RulesError):
         return Rules.from_changes(base.changes() | change)
-    except RulesError as error:
-        words = "+".join(f"{name}={_text(value)}" for name, value in change.items())
-        raise InputError(f"--rule {words}: {error}") from None
 
 
 def _text(value: Any) -> str:

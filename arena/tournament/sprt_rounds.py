@@ -148,8 +148,9 @@ class SprtRounds(Rounds):
         """
         if {*self.tournament.labels[:2]} & {*out}:
             return []
-        numbers = self._in_play(out)
-        evidence = self._weigh(counts, out)
+        pairings = enumerate(self.tournament.pairings)
+        numbers = [number for number, pairing in pairings if pairing.opponent not in out]
+        evidence = weigh(self.tournament, self.stop, counts, out)
         if not numbers or evidence.verdict != "undecided":
             return []
         played = max((sum(of_pairing) for of_pairing in counts.values()), default=0)
@@ -158,20 +159,9 @@ class SprtRounds(Rounds):
         size = min(size, self.stop.max_pairs // max(1, self.tournament.panel) - played)
         return [PairRange(number, played, played + size) for number in numbers] if size > 0 else []
 
-    def _in_play(self, out: Collection[str]) -> list[int]:
-        """Return the pairings that continue."""
-        return [
-            number
-            for number, pairing in enumerate(self.tournament.pairings)
-            if pairing.opponent not in out
-        ]
-
-    def _weigh(self, counts: Mapping[int, Counts], out: Collection[str]) -> Evidence:
-        return weigh(self.tournament, self.stop, counts, out)
-
     def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return pairs, log-likelihood ratio, Elo so far, and the pairs likely to be needed yet."""
-        evidence = self._weigh(counts, out)
+        evidence = weigh(self.tournament, self.stop, counts, out)
         return describe(evidence) if evidence.pairs else ""
 
 

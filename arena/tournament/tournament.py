@@ -1,10 +1,10 @@
-"""Describe the tournament that a run plays: bots, rules, limits, anchor and stopping rule."""
+"""Describe the tournament that a run plays, and write the command that plays one of its games."""
 
 from __future__ import annotations
 
-import math
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
@@ -13,97 +13,33 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from arena.entries.entry import Entry
-from arena.errors import InputError, counted, naming
+from arena.entries.resolve import default_lane
+from arena.entries.spec import OBJECT, default_label, parse
+from arena.errors import InputError, arena_command, counted, naming
 from arena.lanes.limits import Limits
 from arena.statistics.counts import Anchors
-from arena.tournament.config_keys import MAX_FAULTS, MOST_PAIRS, Pairs, Positive, Rounds, Seed
+from arena.tournament.config_keys import (
+    MAX_FAULTS,
+    MOST_PAIRS,
+    Anchor,
+    Pairs,
+    Positive,
+    Rounds,
+    Seed,
+)
 from arena.tournament.schedule import Fixture, Meeting, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop
 from arena.tournament.versions import versions
 from engine import Rules
-from engine.errors import EngineError, show
+from engine.errors import EngineError
 from engine.notation import parse_cards, parse_deal
 from engine.play import Draw
 from engine.state import Seat
 
-MOST_ELO = 100_000.0
 VERSION: Final = "@"
 """It stands between the name of a bot and the number of its version, in a label."""
 
 _ALWAYS = ("limits", "max_faults")  # in a manifest, even if they are the defaults
-
-
-Anchored: TypeAlias = str | Sequence[str] | Mapping[str, float | tuple[float, float]]
-"""Anchors as input: texts, or Elo by label, also with half the width of its 95 % interval."""
-
-
-class Anchor(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bot, by its label, whose Elo is fixed at this value.
-
-    If the value was measured, `error` is half the width of its 95 % interval.
-    """
-
-    bot: str
-    elo: float
-    error: float = 0  # an int, which msgspec can tell from another one and leaves out
-
-
-def read_anchor(value: Anchored, labels: Sequence[str]) -> Anchor | None:
-    """Parse the anchor of a run, a text such as "greedy=1239" or a mapping; None if empty.
-
-    Raises InputError for an invalid text, and for a label that no bot of the run has.
-
-    >>> read_anchor("greedy=1239", ["greedy", "uniform"])
-    Anchor(bot='greedy', elo=1239.0, error=0)
-    """
-    anchors = read_anchors(value, labels)
-    if len(anchors) > 1:
-        raise InputError(f"anchor: one bot and its Elo, not {len(anchors)} bots")
-    return first_anchor(anchors)
-
-
-def first_anchor(anchors: Anchors) -> Anchor | None:
-    """Return the first of some anchors, None without anchors."""
-    return next((Anchor(bot, elo, error or 0) for bot, (elo, error) in anchors.items()), None)
-
-
-def read_anchors(value: Anchored, labels: Sequence[str]) -> Anchors:
-    """Parse several anchors, as `read_anchor`: the Elo and half the width of its 95 % interval.
-
-    >>> read_anchors(["greedy=1239+-12", "uniform=1000"], ["greedy", "uniform"])
-    {'greedy': (1239.0, 12.0), 'uniform': (1000.0, 0.0)}
-    """
-    if isinstance(value, Mapping):
-        given = [
-            Anchor(bot, *known) if isinstance(known, tuple) else Anchor(bot, known)
-            for bot, known in value.items()
-        ]
-    else:
-        texts = [value] if isinstance(value, str) else value
-        given = [_read_text(text) for text in texts if text]
-    found: dict[str, tuple[float, float]] = {}
-    for anchor in given:
-        check_anchor(anchor, labels)
-        if anchor.bot in found:
-            raise InputError(f"anchor: {show(anchor.bot)} is named twice")
-        found[anchor.bot] = anchor.elo, anchor.error
-    return found
-
-
-def _read_text(text: str) -> Anchor:
-    bot, _, known = text.rpartition("=")
-    elo, sign, error = known.partition("+-")
-    return Anchor(bot.strip(), _number(elo), _number(error) if sign else 0.0)
-
-
-def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
-    """Raise InputError for an anchor that is invalid for a run of these bots."""
-    if not (abs(anchor.elo) <= MOST_ELO and 0 <= anchor.error <= MOST_ELO):
-        wanted = f"a bot and its Elo, {-MOST_ELO:.0f} to {MOST_ELO:.0f}, as in greedy=1239"
-        raise InputError(f"anchor: expected {wanted}, or greedy=1239+-12")
-    if anchor.bot not in labels:
-        known = ", ".join(labels)
-        raise InputError(f"anchor: no bot {show(anchor.bot)} in this run; there are {known}")
 
 
 def find_wrong_meeting(tournament: Tournament) -> str:
@@ -138,13 +74,6 @@ def find_wrong_deals(tournament: Tournament) -> str:
     if tournament.pairs > number:
         return f"deals: {tournament.pairs:,} pairs, and only {counted(number, 'deal')}"
     return ""
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 @dataclass(frozen=True)
@@ -291,14 +220,16 @@ class Tournament:
         return met
 
     def drawn(self, fixture: Fixture) -> Fixture:
-        """Return the fixture whose labels determine the deal of a game."""
-        return fixture._replace(pairing=self.seeded(fixture.pairing))
+        """Return the fixture whose labels determine the deal of a game.
 
-    def seeded(self, pairing: Pairing) -> Pairing:
-        """Return the labels that determine a pairing's deals: the first version's for a new one."""
+        For a new version they are those of the first one.
+        """
+        pairing = fixture.pairing
         if self.meetings:
-            return Pairing(*(label.partition(VERSION)[0] for label in pairing))
-        return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing
+            pairing = Pairing(*(label.partition(VERSION)[0] for label in pairing))
+        elif self.paired:
+            pairing = pairing._replace(bot=self.labels[-1 - self.panel])
+        return fixture._replace(pairing=pairing)
 
     def part(self, pairing: Pairing, seat: Seat) -> int:
         """Return the number of the part that contains a game; games of one deal differ in it.
@@ -322,3 +253,98 @@ class Tournament:
             values["meetings"] = [[[*one] for one in of_one] for of_one in self.meetings]
         told: dict[str, Any] = msgspec.to_builtins(values)
         return told | {"bots": bots, "versions": versions()}
+
+
+Command: TypeAlias = Callable[[Fixture], str]
+
+
+def replay_commands(tournament: Tournament) -> Command:
+    """Return a function that returns the command to replay a game.
+
+    The command works in the folder where the run was started. It contains everything that
+    determines the game, and does not need the run's folder. For a game with a class or function of
+    a program, it is a call of the library in that program.
+    """
+    entries = tournament.by_label
+    own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
+    common = common_options(tournament)
+
+    def command(fixture: Fixture) -> str:
+        labels = fixture.pairing
+        if any(entries[label].is_code for label in labels):
+            return _call(tournament, fixture)
+        drawn = tournament.drawn(fixture)
+        words = [*common, "--pair", str(drawn.pair), "--seat", str(drawn.seat)]
+        if tournament.deals:
+            words += ["--deal", tournament.deals[fixture.pair]]
+        words += [word for label in labels for word in ("--lane", entries[label].lane)]
+        if any(entries[label].needs for label in labels):
+            needs = [json.dumps(entries[label].needs) for label in labels]
+            words += [word for text in needs for word in ("--needs", text)]
+        seeded = drawn.pairing  # labels determine the deals
+        if own & {*labels} or seeded != labels:
+            words += [word for label in seeded for word in ("--label", label)]
+        return arena_command("game", [entries[label].spec for label in labels], words)
+
+    return command
+
+
+def name_bots(entries: Sequence[Entry]) -> tuple[list[str], list[str]] | None:
+    """Return the specs of some bots and the options of their lane, None where no words name them.
+
+    A bot of the calling program has no words, nor has one with other files that it needs.
+    """
+    if any(entry.is_code or entry.needs for entry in entries):
+        return None
+    named = [(entry.target, entry.params) for entry in entries]
+    specs = [
+        entry.spec
+        if entry.label == default_label(entry.target, entry.params)
+        else f"{entry.label}={entry.spec}"
+        for entry in entries
+    ]
+    try:
+        if [parse(spec)[1:] for spec in specs] != named:
+            return None
+    except InputError:  # a config can give other labels, such as =1+1
+        return None
+    lanes = [entry.lane for entry in entries]
+    if lanes == [default_lane(entry.target) for entry in entries]:
+        return specs, []
+    return (specs, ["--lane", lanes[0]]) if len({*lanes}) == 1 else None
+
+
+def common_options(tournament: Tournament) -> list[str]:
+    """Return the options of a command for the tournament's seed, rules and limits."""
+    options = ["--seed", str(tournament.seed)]
+    if changes := tournament.rules.changes():
+        options += ["--rules", json.dumps(changes)]
+    if limits := tournament.limits.changes():
+        options += ["--limits", json.dumps(limits)]
+    return options
+
+
+def _call(tournament: Tournament, fixture: Fixture) -> str:
+    """Return the call of the library that replays a game."""
+    seeded = tournament.drawn(fixture)
+    bots = [
+        _bot(tournament.by_label[label], as_label)
+        for label, as_label in zip(fixture.pairing, seeded.pairing, strict=True)
+    ]
+    words = [f"seed={tournament.seed}", f"pair={seeded.pair}", f"seat={seeded.seat}"]
+    if tournament.deals:
+        words.append(f"deal={tournament.deals[fixture.pair]!r}")
+    if changes := tournament.rules.changes():
+        words.append(f"rules={changes!r}")
+    if limits := tournament.limits.changes():
+        words.append(f"limits={limits!r}")
+    return f"arena.play({', '.join([*bots, *words])})"
+
+
+def _bot(entry: Entry, label: str) -> str:
+    """Return a bot as an argument of the library, with the label that determines its deals."""
+    target = entry.target.removeprefix(OBJECT)
+    parts = {"label": label, "params": entry.params, "lane": entry.lane}
+    parts |= {"needs": [*entry.needs]} if entry.needs else {}
+    bot = repr(target) if target == entry.target else target
+    return f"{{'bot': {bot}, {repr(parts)[1:]}"

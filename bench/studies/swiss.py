@@ -13,8 +13,7 @@ from arena.statistics.bradley_terry import Floats
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.two_bots import pair_scores
-from arena.tournament.rounds import Counts
-from arena.tournament.swiss_rounds import SwissRounds, default_rounds
+from arena.tournament.rounds import Counts, SwissRounds, default_rounds
 from arena.tournament.tournament import Tournament
 from bench.studies.fields import Simulated
 from engine import STANDARD

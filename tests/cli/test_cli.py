@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import sys
 from itertools import groupby
@@ -18,7 +19,7 @@ import pytest
 
 from arena.__main__ import main
 from arena.check.item import NOT_JAILED, Item, Status, format_item, to_data
-from arena.cli import _Terminal, cli, report_commands
+from arena.cli import _make_lasting, _Terminal, cli, report_commands
 from arena.cli.play import _print_comparison
 from arena.cli.starting import count_games, describe_interruption
 from arena.entries.resolve import resolve
@@ -27,11 +28,10 @@ from arena.processes import exit_on_termination, interrupt_on_termination, inter
 from arena.replays.finished_game import Game
 from arena.runs.run import Interrupted
 from arena.tournament.config_keys import Venue
-from arena.tournament.replay_command import replay_commands
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import Record, Rules
 from tests import ROOT, markdown
-from tests.conftest import Arena, run_command, start_command
+from tests.conftest import Arena, run_command, run_here, start_command
 from tests.console import COMMANDS, Console
 from tests.kit import assert_none_is_left, csv_rows, refused, run_program, same_files
 from tests.rogues import write
@@ -194,23 +194,18 @@ def run(asked: list[Asked], *words: str, config: str = SEED_5) -> Tournament:
     return asked.pop()[0]
 
 
-def test_the_config_yields_to_the_command_line_in_seed_and_pairs(asked: list[Asked]) -> None:
+def test_the_config_yields_to_the_command_line(asked: list[Asked]) -> None:
+    """In seed and pairs, and in the lane of all bots; a bot of the command line comes last."""
     for words, seed, pairs in (("", 5, 40), ("--seed 0", 0, 40), ("--seed 9 --pairs 1", 9, 1)):
         tournament = run(asked, *words.split())
         assert (tournament.seed, tournament.pairs) == (seed, pairs)
-    assert run(asked, "--pairs", "41").pairs == 41
-
-
-def test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config(asked: list[Asked]) -> None:
-    """It comes last; --lane holds for all bots, over the config."""
-    words = ("--bot", "more=uniform")
-    config = f"{SEED_5}lane: process\n"
-    tournament = run(asked, *words, config=config)
+    tournament = run(
+        asked, "--bot", "more=uniform", "--lane", "jail", config=f"{SEED_5}lane: process\n"
+    )
     assert tournament.labels == ["uniform", "greedy", "more"]
-    assert [entry.lane for entry in tournament.entries] == ["process"] * 3
-    tournament = run(asked, *words, "--lane", "jail", config=config)
     assert [entry.lane for entry in tournament.entries] == ["jail"] * 3
-    assert [entry.lane for entry in run(asked, *words).entries] == ["inproc"] * 3
+    cli.main(["play", "greedy", "uniform", "--out", "o", "--quiet"], standalone_mode=False)
+    assert asked.pop()[0].pairs == 100
 
 
 def test_a_command_asks_for_the_game_that_it_was_written_for(asked: list[Asked]) -> None:
@@ -302,13 +297,17 @@ def lines_of(text: str) -> list[str]:
     return [line for line, _ in groupby(text.splitlines())]
 
 
-def test_a_command_says_each_thing_once_and_where_it_belongs(arena: Arena, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", SCREENS)
+def test_a_command_says_each_thing_once_and_where_it_belongs(
+    arena: Arena, tmp_path: Path, words: str
+) -> None:
     """Below the sentence and the table what was changed, and whose games are forfeits."""
     write(tmp_path, "mine", "raise ValueError('boom')")
     (tmp_path / "deals.txt").write_text("555556666667777777888888882222334xxxyyyyzzCCC\n")
-    for words, said in SCREENS.items():
-        done = arena(*words.split())
-        assert (lines_of(done.stdout), lines_of(done.stderr), done.returncode) == (*said, 0), words
+    if words.endswith("compared --lane inproc"):  # it finds the games of the same words before
+        arena(*words.removesuffix(" --lane inproc").split())
+    done = arena(*words.split())
+    assert (lines_of(done.stdout), lines_of(done.stderr), done.returncode) == (*SCREENS[words], 0)
 
 
 def test_a_comparison_says_who_was_out_what_differs_and_where(
@@ -364,13 +363,13 @@ def test_a_check_ends_with_its_verdict(
 
 
 def test_a_run_is_a_document_without_a_reading_of_a_clock(arena: Arena) -> None:
-    data = document(arena(*DUEL.split(), "--json").stdout)
+    data = json.loads(arena(*DUEL.split(), "--json").stdout)
     (first, second), *_ = data.pop("standings"), data.pop("anchor"), data.pop("seat_advantage")
     assert (first["bot"], first["wins"], second["losses"]) == ("greedy", 2, 2)
     expected = {"run": "play", "folder": None, "games": 2, "played": 2, "kept": 0, "forfeits": 0}
     expected |= {"out": [], "unresolved": None, "warnings": []}
     assert data.items() >= expected.items()
-    found = document(arena(*COMPARED.split(), "--out", "c", "--json").stdout)
+    found = json.loads(arena(*COMPARED.split(), "--out", "c", "--json").stdout)
     expected = {"folder": "c", "played": 32, "kept": 0, "warnings": []}
     assert found.items() >= expected.items()
 
@@ -383,6 +382,13 @@ def test_a_terminal_that_is_gone_takes_what_is_written_and_hangs_up(
     ours, other = os.openpty()
     terminal = _Terminal(other, "w", closefd=False)
     assert (terminal.write(b"here"), ended) == (4, [])
+    stream = os.fdopen(os.dup(other), "w")
+    print("\udcff", file=_make_lasting(stream))
+    read = b""
+    while not read.endswith(b"\n"):
+        read += os.read(ours, 99)
+    assert read == b"here\\udcff\r\n"
+    stream.close()
     os.close(ours)
     assert (terminal.write(b"gone"), ended) == (4, [True])
     os.close(other)
@@ -390,41 +396,29 @@ def test_a_terminal_that_is_gone_takes_what_is_written_and_hangs_up(
         terminal.write(b"closed")
 
 
-SMALL = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
-PLAY = ("play", "uniform", "greedy", "--pairs", "2")
-BROKEN = "./broken.py"
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    (tmp_path / "cup.yaml").write_text(SMALL)
-    (tmp_path / "broken.py").write_text("1 / 0\n")
-    return tmp_path / "results" / "cup"
-
-
-def document(text: str) -> dict[str, Any]:
-    """Return the only thing on a standard output: a JSON document."""
-    data: dict[str, Any] = json.loads(text)
-    return data
-
-
 @pytest.mark.slow
-def test_a_run_and_its_check_are_text_or_one_document(arena: Arena, small: Path) -> None:
-    """A second start plays nothing, and has the table of the first; verify ends as without."""
-    data = document(arena("run", "cup.yaml", "--json", "--fresh").stdout)
-    lines = (small / "standings.csv").read_text().splitlines()
+def test_a_second_start_plays_nothing_and_verify_is_a_document(arena: Arena, cup: Path) -> None:
+    """The table is that of the first."""
+    words = ("run", "cup.yaml", "--pairs", "3", "--json")
+    data = json.loads(arena(*words).stdout)
+    lines = (cup / "standings.csv").read_text().splitlines()
     assert [",".join(data["standings"][0]), *map(_csv, data["standings"])] == lines
-    again = document(arena("run", "cup.yaml", "--json").stdout)
-    assert again == data | {"played": 0, "kept": 6}
-    good = document(arena("verify", "results/cup", "--json").stdout)
-    assert (good["run"], good["ok"], good["difference"]) == ("results/cup", True, None)
-    assert good["checked"][0] == "games: 6 replayed"
-    (small / "games.csv").write_text("bot\n")
-    done = arena("verify", "results/cup", "--json")
-    bad = document(done.stdout)
+    assert json.loads(arena(*words).stdout) == data | {"played": 0, "kept": 18}
+
+
+def test_a_check_of_a_run_is_a_document(duel: Path, tmp_path: Path) -> None:
+    """A difference ends it with status 1."""
+    shutil.copytree(duel, tmp_path / "run")
+    words = ("verify", "run", "--json", "--sample", "0")
+    good = json.loads(run_here(tmp_path, *words).stdout)
+    assert (good["run"], good["ok"], good["difference"]) == ("run", True, None)
+    assert good["checked"][0] == "games: 2 replayed"
+    (tmp_path / "run" / "games.csv").write_text("bot\n")
+    done = run_here(tmp_path, *words)
+    bad = json.loads(done.stdout)
     assert (done.returncode, bad["ok"]) == (1, False)
     assert "games.csv: line 1 is not what the games add up to" in bad["difference"]
-    refused(arena("verify", "none", "--json"))
+    refused(run_here(tmp_path, "verify", "none", "--json"))
 
 
 def _csv(row: dict[str, Any]) -> str:
@@ -432,34 +426,28 @@ def _csv(row: dict[str, Any]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
-def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
-    """In the table, in the file and in the document; its games are forfeits, and verify agrees."""
-    done = arena(*PLAY, BROKEN, "--json", "--out", "out")
-    assert "warning: bot './broken.py': does not start: ZeroDivisionError" in done.stderr
-    data = document(done.stdout)
+def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, cup: Path, tmp_path: Path) -> None:
+    """In table, file and document; verify agrees. With --strict nothing is played."""
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    why = "bot './broken.py': does not start: ZeroDivisionError"
+    words = ("play", "uniform", "greedy", "--pairs", "2", "./broken.py")
+    done = arena(*words, "--json", "--out", "out")
+    assert f"warning: {why}" in done.stderr
+    data = json.loads(done.stdout)
     assert data["forfeits"] == 8
-    assert data["warnings"][0].startswith("bot './broken.py': does not start: ZeroDivisionError")
+    assert data["warnings"][0].startswith(why)
     last = data["standings"][-1]
     assert (last["bot"], last["elo"], last["forfeits"]) == ("broken", None, 8)
     assert sum(row["elo"] for row in data["standings"][:2]) == pytest.approx(3000, abs=0.2)
     assert "3,broken,,,,8," in (tmp_path / "out" / "standings.csv").read_text()
-    assert "broken                        not rated " in arena(*PLAY, BROKEN).stdout
+    assert "broken                        not rated " in arena(*words).stdout
     assert arena("verify", "out").returncode == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["run cup.yaml --bot", "play uniform"])
-def test_strict_plays_nothing_if_a_bot_does_not_load(
-    arena: Arena, small: Path, command: str
-) -> None:
-    said = refused(arena(*command.split(), BROKEN, "--strict"))
-    assert "bot './broken.py': does not start: ZeroDivisionError" in said
-    assert "with --strict nothing is played" in said
-    assert not small.exists()
-    words = {"run": ["cup.yaml"], "play": ["uniform", "greedy", "--pairs", "1"]}
-    name = command.split()[0]
-    assert arena(name, *words[name], "--strict").returncode == 0
+    for strict in (words, ("run", "cup.yaml", "--bot", "./broken.py")):
+        said = refused(arena(*strict, "--strict"))
+        assert why in said
+        assert "with --strict nothing is played" in said
+    assert not cup.exists()
+    assert arena(*words[:-1], "--strict").returncode == 0
 
 
 @pytest.fixture

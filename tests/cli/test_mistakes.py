@@ -98,6 +98,7 @@ BAD_CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
         ("compare greedy denier --against uniform,nobody", "nobody"),
         ("compare greedy denier --against greedy", "have the same label 'greedy'"),
         ("compare greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 9"),
+        ("play greedy uniform --deals none", "deals: none: No such file"),
         ("plan 4", "Missing option '--gap'"),
         ("plan 4 --gap 0", "gap: 0.0 is not a number from 1 to 1,000"),
         ("plan 4 --gap 9 --power 1", "power: 1.0 is not a number from 0.5 to 0.99"),

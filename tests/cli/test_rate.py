@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -251,22 +250,6 @@ def test_a_run_under_way_is_reported_as_it_is(arena: Arena, runs: Path) -> None:
     assert store.read_bytes() == before
 
 
-NEW = "new=greedy(patience=2.5)"
-
-
-@pytest.mark.slow
-def test_the_command_that_repeats_a_comparison_gives_the_same_file(
-    arena: Arena, tmp_path: Path
-) -> None:
-    done = arena("compare", "greedy", NEW, "--max-pairs", "200", "--seed", "4")
-    (repeat,) = (line for line in done.stdout.splitlines() if line.startswith("repeat with: "))
-    words = shlex.split(repeat.removeprefix("repeat with: arena "))
-    assert arena(*words, "--out", "again").returncode == 0
-    second = tmp_path / "again" / "details" / "comparison.json"
-    first = tmp_path / "results" / "compare-greedy-new" / "details" / "comparison.json"
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
     done = arena("plan", "greedy", "uniform", "denier", "--gap", "60")
     assert (done.returncode, done.stderr) == (0, "")
@@ -276,9 +259,6 @@ def test_the_sentence_is_that_of_the_library(arena: Arena) -> None:
     document = json.loads(arena("plan", "3", "--gap", "60", "--json").stdout)
     assert document == {name: getattr(found, name) for name in document}
     assert {*document} == {"pairs", "games", "first", "sentence"}
-
-
-def test_what_is_no_bot_and_no_number_of_them_is_refused() -> None:
     for wrong in (2.5, None, True, [1, 2]):
         with pytest.raises(library.InputError, match="neither a bot"):
             library.plan(wrong, gap=20)  # type: ignore[arg-type]

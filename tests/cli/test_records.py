@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from arena.cli.records import say_coloured
 from arena.replays.html_page import is_replay
 from engine import Record
 from tests.conftest import Arena, Once, run_here
@@ -150,6 +154,33 @@ MISTAKES = {
 }
 
 
+@pytest.mark.parametrize("continues", [False, True])
+def test_a_command_that_goes_on_with_a_run_names_its_folder(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, *, continues: bool
+) -> None:
+    opening = Mock(command="arena compare a b", task="Go on", continues=continues)
+    opening.lines.return_value = [("what", "")]
+    monkeypatch.setattr("arena.runs.stored_run.read_opening", lambda _: (opening, "a"))
+    folder = " --out ." if continues else ""
+    assert arena("show", ".").stdout.splitlines() == [
+        *("what", "", f"Go on: arena compare a b{folder}"),
+        "Games of a bot: arena show . a",
+    ]
+
+
+def test_on_a_terminal_the_letters_of_a_bar_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    for is_terminal, no_colour, shown in (
+        (True, "", "a\\x1b \x1b[38;5;16m\x1b[48;5;172mCC\x1b[0mx\n"),
+        (True, "1", "a\\x1b CCx\n"),
+        (False, "", "a\\x1b CCx\n"),
+    ):
+        monkeypatch.setattr(sys, "stdout", out := io.StringIO())
+        monkeypatch.setattr(out, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        monkeypatch.setenv("NO_COLOR", no_colour)
+        say_coloured("a\x1b ", "CCx")
+        assert out.getvalue() == shown
+
+
 def test_a_game_that_there_is_not_is_one_line_and_status_2(folder: Path) -> None:
     before = {*folder.iterdir()}
     for words, reason in MISTAKES.items():
@@ -212,16 +243,26 @@ def test_a_run_is_only_read(folder: Path) -> None:
     assert {path: path.read_bytes() for path in place.rglob("*.*")} == before
 
 
-@pytest.mark.parametrize("command", ["show", "export"])
-def test_a_damaged_store_is_one_line(folder: Path, tmp_path: Path, command: str) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.sqlite").write_text("rubbish" * 999)
-    refused(run_here(tmp_path, command, "run"))
-    store = (folder / "results" / "cup" / "run.sqlite").read_bytes()
-    (tmp_path / "run" / "run.sqlite").write_bytes(store)
-    forge(tmp_path / "run" / "run.sqlite", "UPDATE games SET actions = '99' WHERE pairing = 0")
+def test_what_a_run_lacks_is_noted_and_what_is_damaged_is_one_line(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Beside what is printed, on standard error."""
+    store = tmp_path / "run" / "run.sqlite"
+    store.parent.mkdir()
+    store.write_bytes((folder / "results" / "cup" / "run.sqlite").read_bytes())
+    forge(store, "DELETE FROM games WHERE pair = 7")
+    for words in (("show", "run", "--seat", "0"), ("export", "run")):
+        done = run_here(tmp_path, *words)
+        assert (done.returncode, bool(done.stdout)) == (0, True)
+        assert done.stderr == "note: run: not finished: 84 of 96 games\n"
+    shown = run_here(tmp_path, "show", "run").stdout.splitlines()
+    assert shown[0] == "cup · 4 bots · not finished: 84 of 96 games"
+    forge(store, "UPDATE games SET actions = '99' WHERE pairing = 0")
     done = run_here(tmp_path, "show", "run", "greedy", LABEL, "--pair", "0", "--seat", "0")
-    assert "its record cannot be played" in refused(done)
+    assert (done.returncode, "its record cannot be played" in done.stderr) == (2, True)
+    store.write_text("rubbish" * 999)
+    for command in ("show", "export"):
+        refused(run_here(tmp_path, command, "run"))
 
 
 def test_a_folder_without_a_run_says_what_is_in_it(arena: Arena, folder: Path) -> None:

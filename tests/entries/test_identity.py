@@ -25,9 +25,8 @@ from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.lanes.load_check import find_problems
 from arena.tournament.config import read, resolve_bots
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import STANDARD
 from engine.play import setup
 from tests import ROOT

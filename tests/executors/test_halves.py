@@ -24,8 +24,7 @@ from arena.lanes.process import BotProcess
 from arena.processes import find_below
 from arena.tournament.match import Finished, GameResult
 from arena.tournament.plan import Chunk, Halves, Plan, Played
-from arena.tournament.schedule import Fixture, Pairing, round_robin
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Fixture, Pairing, Strikes, round_robin
 from arena.tournament.timing import Pace, Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Seat, State

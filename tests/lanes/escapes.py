@@ -23,7 +23,7 @@ from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from arena.tournament.plan import Chunk, Plan
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 from tests import rogues

@@ -27,8 +27,6 @@ from arena.statistics.sequential_test import (
     PAIR_SCORES,
     Bounds,
     estimate_mean,
-    log_likelihood_ratio,
-    share_of,
 )
 from arena.store.column_titles import VERDICTS
 from arena.store.columns import Columns
@@ -80,26 +78,6 @@ def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(tmp_pa
     games, compared, *_ = verify(stopped.path, 0, LocalExecutor(1))
     assert games == f"games: {found.games} replayed"
     assert compared.startswith("files: ")
-
-
-@pytest.mark.slow
-def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
-    """Counted again from games.csv; the ratio is that of these counts."""
-    found = play(comparison_of("greedy", "new=greedy(patience=2.5)"), tmp_path)
-    games = pd.read_csv(tmp_path / "games.csv", keep_default_na=False)
-    points = games["winner"].map({"greedy": 1.0, "new": 0.0, "": 0.5})
-    scores = points.groupby(games["pair"]).sum().value_counts()
-    counts = [int(scores.get(value, 0)) for value in PAIR_SCORES]
-    document = json.loads((tmp_path / "details" / "comparison.json").read_text())
-    assert document["counts"] == counts
-    assert document["pairs"] == sum(counts) == len(games) // 2
-    ratio = log_likelihood_ratio(counts, PAIR_SCORES, 1.0, 2 * share_of(30))
-    assert document["llr"] == round(ratio, 4)
-    assert document["verdict"] == found.verdict
-    (verdict,) = pd.read_csv(tmp_path / "verdicts.csv").to_dict("records")
-    assert document["word"] == verdict["verdict"]
-    assert {verdict["bot"], verdict["opponent"]} == {"greedy", "new"}
-    assert document["elo_low"] < document["elo"] < document["elo_high"]
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ import termios
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -23,7 +25,7 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs import next_round, progress_bar
-from arena.runs.progress_bar import format_line, show_progress
+from arena.runs.progress_bar import Progress, format_line, show_progress
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
@@ -135,9 +137,26 @@ def test_the_log_is_shown_above_the_bar(monkeypatch: pytest.MonkeyPatch) -> None
         assert log.stream.getvalue() == "later\n"
 
 
-def test_before_the_first_game_the_line_has_no_speed() -> None:
+def test_the_line_has_the_speed_since_the_start_and_a_state_that_is_asked_for_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before the first game there is no speed."""
     said = format_line(1000, 20, 0, 61.0, at_most=True)
     assert said == "20 of at most 1,000 games, none finished yet in 1 min 1 s"
+    clock, states = Mock(return_value=100.0), iter("abc")
+    monkeypatch.setattr(progress_bar, "time", SimpleNamespace(monotonic=clock))
+    monkeypatch.setattr(progress_bar, "STATUS_EVERY", 3.0)
+    progress = Progress(1000, 20, lambda: next(states), at_most=False)
+    progress.add(40)
+    for now, speed, state in (
+        (102, "20 games/s, 47 s", "a"),
+        (104.9, "8.2", "a"),
+        (105, "8.0", "b"),
+    ):
+        clock.return_value = now
+        line = progress.line()
+        assert line.startswith(f"60 of 1,000 games, {speed}")
+        assert line.endswith(f" left; {state}")
 
 
 def test_a_dumb_terminal_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,12 +274,6 @@ def params_of(name: str, mark: str, listener: socket.socket) -> dict[str, object
     return {"port": listener.getsockname()[1]} if name == "connects" else {}
 
 
-def test_every_kind_of_fault_has_a_quick_rogue() -> None:
-    """In a worker, by itself or in the tournament."""
-    kinds = kinds_in("inproc")
-    assert {kinds[name] for name in {*QUICK, SILENT}} == {*kinds.values()}
-
-
 def test_rogues_have_their_faults_in_one_quick_tournament(
     empty: Path, listener: socket.socket
 ) -> None:
@@ -309,15 +303,6 @@ def groups(chosen: Mapping[str, Set[str]], mark: pytest.MarkDecorator) -> list[o
         for (lane, limits), names in found.items()
         if names
     ]
-
-
-def test_the_dangerous_rogues_of_a_lane_have_every_kind_of_fault() -> None:
-    """In a worker with those that are quick."""
-    for lane in LANES:
-        kinds, dangerous = kinds_in(lane), OF_A_LANE[lane]
-        assert dangerous <= kinds.keys()
-        chosen = dangerous | ({*QUICK, SILENT} if lane == "inproc" else set())
-        assert {kinds[name] for name in chosen} == {*kinds.values()}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import signal
 from collections import Counter
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from arena.lanes.faults import Fault
 from arena.lanes.jail_support import find_pid_namespaces
 from arena.lanes.limits import Limits
 from arena.runs import rerun
+from arena.runs import run as run_module
 from arena.runs.judge_games import JudgedGames, review_record
 from arena.runs.next_round import measure_extent
 from arena.runs.rerun import add_thoughts, choose_pairs, find_varying
@@ -40,22 +40,24 @@ from arena.tournament.asking import Found
 from arena.tournament.config import convert, make_tournament
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
+from arena.tournament.schedule import Fixture
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
-from tests.conftest import run_here
 from tests.kit import HERE, Stops
 from tests.replays.games import random_record
-from tests.rogues import FOLDER, write
+from tests.rogues import FOLDER, rogue, write
 from tests.tiers import few
+
+BOTS = ("uniform", "greedy", "majority", "city_hunter")
 
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run of four bots that was stopped."""
     folder = tmp_path_factory.mktemp("stopped") / "cup"
-    bots = [resolve(name) for name in ("uniform", "greedy", "majority", "city_hunter")]
+    bots = [resolve(name) for name in BOTS]
     tournament = Tournament("cup", 1, 200, bots, STANDARD)
     with pytest.raises(Interrupted):
         run(tournament, Stops(40), RunFolder(folder), QUIET)
@@ -78,21 +80,6 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     assert min(games) >= 0.75 * max(games) - 2
 
 
-@pytest.mark.slow
-def test_a_command_says_that_it_is_not_finished(cup: Path) -> None:
-    """On standard error, beside what it prints; of a finished run it says nothing."""
-    assert run_here(cup.parent, "play", "uniform", "greedy", "--pairs", "1", "--out", "o").stdout
-    for words in (("show", "--seat", "0"), ("export",)):
-        done = run_here(cup.parent, *words, "cup")
-        (line,) = done.stderr.splitlines()
-        assert done.returncode == 0
-        assert line.startswith("note: cup: not finished: ")
-        assert line.endswith(" of 2,400 games")
-        assert run_here(cup.parent, *words, "o").stderr == ""
-    shown = run_here(cup.parent, "show", "cup")
-    assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
-
-
 @pytest.mark.parametrize(
     ("changes", "total", "at_most"),
     [
@@ -105,11 +92,20 @@ def test_a_run_has_as_many_games_as_are_known_of(
     changes: dict[str, Any], total: int, at_most: bool
 ) -> None:
     """Of a Swiss tournament those of its rounds so far, of one that may stop the most."""
-    bots = [resolve(name) for name in ("uniform", "greedy", "majority", "denier")]
-    cup = Tournament("cup", 1, 7, bots, STANDARD, **changes)
+    cup = Tournament("cup", 1, 7, [resolve(name) for name in BOTS], STANDARD, **changes)
     with closing(Store(None)) as store:
         store.begin(cup.manifest())
         assert measure_extent(cup, store) == (0, total, False, at_most)
+
+
+def test_a_bot_that_has_finished_no_game_gets_no_more_pairs() -> None:
+    bots = [resolve("uniform"), resolve("other=uniform"), rogue("raises_boom", "inproc")]
+    cup = Tournament("cup", 1, 2, bots, STANDARD, max_faults=99, stop=Until("resolved", 4))
+    outcome = run(cup, HERE, None, QUIET)
+    assert (outcome.out, outcome.progress.unrated) == ({}, ["raises_boom"])
+    assert [outcome.progress.lengths[pairing] for pairing in (1, 2)] == [2, 2]
+    said, *_ = outcome.progress.describe_end(outcome.out)
+    assert ", but for raises_boom, which finished no game" in said
 
 
 def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
@@ -243,6 +239,31 @@ def test_what_a_bot_keeps_of_each_game_costs_no_game(
     assert said(path, capsys, lane, pairs) == ([], 0)
 
 
+def test_some_games_are_repeated_after_all_others_and_a_bot_is_warned_of_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The repeated ones count as no games of the run; a short run repeats none."""
+    cup = Tournament("cup", 1, 2, [resolve(name) for name in BOTS], STANDARD)
+    chosen = [(n, one.start) for n, own in enumerate(choose_pairs(cup, [2] * 6)) for one in own]
+    again: list[Chunk] = []
+
+    def find(_cup: Tournament, _store: Store, played: Played) -> list[tuple[str, Fixture, int]]:
+        again.append(played.chunk)
+        return [("greedy", cup.fixture(0, 1, 0), 7)]
+
+    monkeypatch.setattr(run_module, "find_varying", find)
+    for least, wanted in ((25, []), (24, chosen)):
+        monkeypatch.setattr(run_module, "LEAST", least)
+        outcome = run(cup, HERE, None, NORMAL, repeat=True)
+        assert (outcome.played, outcome.kept) == (24, 0)
+        assert [chunk[:2] for chunk in again] == wanted
+    assert {(chunk.pairs, chunk.seats, chunk.again) for chunk in again} == {(1, (0,), True)}
+    assert capsys.readouterr().err.splitlines() == [
+        "greedy: its moves differ when a game is repeated (uniform/greedy/1/0, ply 7): they depend "
+        "on earlier games, its clock or its own randomness"
+    ]
+
+
 @pytest.mark.parametrize(("bots", "pairs"), [(2, 100), (2, 50), (5, 10), (12, 1), (12, 40)])
 def test_a_hundredth_of_the_games_and_one_of_each_bot_are_chosen(bots: int, pairs: int) -> None:
     """They are of the later half of the pairs, and the same for every run of a seed."""
@@ -276,7 +297,7 @@ def tires(tmp_path: Path) -> Path:
 def test_what_needs_an_extra_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     swiss = {"format": "swiss", "bots": ["greedy", "uniform"], "pairs": 1}
     assert make_tournament(convert(swiss, "cup")).rounds
-    for module in ("tournament.swiss_rounds", "rl.exact"):
+    for module in ("tournament.config", "rl.exact"):
         monkeypatch.setattr(f"arena.{module}.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"^format: swiss: networkx .*arena\[swiss\]'$"):
         make_tournament(convert(swiss, "cup"))

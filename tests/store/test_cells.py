@@ -21,7 +21,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE
 from arena.store.column_titles import FAULTS, GAMES
-from arena.store.columns import EMPTY, Columns, is_first, is_known, match_rows, place_in
+from arena.store.columns import EMPTY, Columns, Frames, is_first, is_known, match_rows, place_in
 from arena.store.csv_files import (
     csv_writer,
     fault_rows,
@@ -36,9 +36,9 @@ from arena.store.listed_games import UNKNOWN, list_games, read_games
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Timing
+from arena.tournament.tournament import replay_commands
 from tests import ROOT, markdown
 from tests.reports.runs import cup, make_store
 
@@ -213,6 +213,15 @@ def test_rows_are_ordered_found_and_matched() -> None:
     assert place_in(table["bot"], ["b"]).tolist() == [0, 1, 1, 0]
     both = table["bot"], table["seat"]
     assert match_rows([np.array(["a", "c"], object), np.array([0, 0])], both).tolist() == [2, -1]
+
+
+def test_a_table_by_name_is_made_once_when_it_is_read() -> None:
+    """A notebook completes its name."""
+    makers: Any = {"games": lambda: pd.DataFrame({"bot": ["a"]}), "faults": None}
+    frames = Frames(makers)
+    assert frames["games"] is frames["games"]
+    assert [*frames] == frames._ipython_key_completions_() == ["games", "faults"]
+    assert (len(frames), repr(frames)) == (2, "<tables: games, faults>")
 
 
 HEAD = "bot,opponent,winner"

@@ -91,6 +91,11 @@ def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
         folder.write({"a.csv": text("new"), "b.csv": fill})
     assert (tmp_path / "a.csv").read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.csv", "run.log"}
+    (tmp_path / "cards.csv").write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        folder.write({"cards.csv": text("\udc80")})
+    assert (tmp_path / "cards.csv").read_text() == "old"
+    assert [*(tmp_path / "details").iterdir()] == []
 
 
 def test_only_what_people_open_is_at_the_top(duel: Path) -> None:
@@ -129,16 +134,6 @@ def test_files_that_an_older_arena_left_at_the_top_move(tmp_path: Path) -> None:
     RunFolder(out).write({"cards.csv": text("newest"), **run})
     assert (out / "cards.csv").read_text() == "a copy of the user's"
     assert (out / "details" / "cards.csv").read_text() == "newest"
-
-
-def test_a_failed_write_moves_nothing(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    folder.write({"manifest.json": text("{}")})
-    (tmp_path / "cards.csv").write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        folder.write({"cards.csv": text("\udc80")})
-    assert (tmp_path / "cards.csv").read_text() == "old"
-    assert [*(tmp_path / "details").iterdir()] == []
 
 
 def test_details_are_removed_with_their_run_and_nothing_else(tmp_path: Path) -> None:
@@ -253,6 +248,11 @@ RUN: dict[str, Any] = {
 }
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "run")
+
+
 def differences(folder: RunFolder, **changes: Any) -> list[str]:
     """Return the differences that are reported for a folder whose run had these changes."""
     try:
@@ -264,11 +264,6 @@ def differences(folder: RunFolder, **changes: Any) -> list[str]:
         assert start.startswith(prefix)
         return start.removeprefix(prefix).split("; ")
     return []
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return RunFolder(tmp_path / "run")
 
 
 def test_results_without_a_store_are_not_resumed(folder: RunFolder) -> None:

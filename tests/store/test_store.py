@@ -29,8 +29,7 @@ from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import Pairing, PairRange
-from arena.tournament.strikes import Forfeits
+from arena.tournament.schedule import Forfeits, Pairing, PairRange
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.kit import HERE
@@ -127,6 +126,7 @@ def test_a_result_is_read_as_it_was_written() -> None:
     store.add(played(1, 5, 1, (5, 0)))
     assert [*store.first_faults(1)] == [(1, forfeit)]
     assert (store.game(1, 4, 0), store.game(1, 9, 0)) == (forfeit, None)
+    assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
     ((fixture, result), _) = store.all_forfeits([Pairing("a", "b"), Pairing("a", "c")])
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 
@@ -146,6 +146,26 @@ def test_games_beyond_the_last_pair_are_set_aside_and_come_back(path: Path) -> N
         assert [*store.results()] == before
 
 
+def test_games_go_with_their_bots_when_others_join_and_the_order_changes(path: Path) -> None:
+    """Seen from the bot that the pairing names first now; those that it lacks are set aside."""
+    before, after = [Pairing("a", "b"), Pairing("a", "c")], [Pairing("c", "a"), Pairing("d", "a")]
+    store = begun(path)
+    store.add(first := played(0, 0, 1), chunk := played(1, 0, 2, (1, 0)))
+    store.commit()
+    store.extend(MANIFEST, before, after, 2)
+    turned = [
+        GameResult(pair, 1 - seat, 1 - (winner or 0), how, theirs, own, *more)
+        for pair, seat, winner, how, own, theirs, *more in chunk.results
+    ]
+    assert [*store.results()] == [(0, game) for game in sorted(turned, key=lambda one: one[:2])]
+    store.extend(MANIFEST, after, before, 2)
+    assert [*store.results()] == [(0, game) for game in first.results] + [
+        (1, game) for game in chunk.results
+    ]
+    store.close()
+    assert pairs_in(path) == [range(1)]
+
+
 UNPLAYED = Fault("max_faults", "not played: too many faults before it")
 
 
@@ -159,16 +179,12 @@ def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
     assert games[1:3] == [((0, 1, 0, "points"), None), ((1, 0, 1, "forfeit"), FAULT)]
     by_rule = [((*divmod(number, 2), 1, "forfeit"), UNPLAYED) for number in range(3, 8)]
     assert games[3:] == by_rule
+    for loser in (0, 1):
+        (other := Store(None)).forfeit(Forfeits(0, 0, 1, loser))
+        none = GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, UNPLAYED, "")
+        assert [*other.results()] == [(0, none)]
     # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
     assert store.count().pair_totals == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
-
-
-@pytest.mark.parametrize("loser", [0, 1])
-def test_a_forfeit_by_rule_has_no_points_and_no_plies(loser: int) -> None:
-    store = Store(None)
-    store.forfeit(Forfeits(0, 0, 1, loser))
-    game = GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, UNPLAYED, "")
-    assert [*store.results()] == [(0, game)]
 
 
 def test_another_connection_sees_the_committed_games_only(path: Path) -> None:
@@ -211,6 +227,18 @@ def test_a_store_that_was_not_closed_has_its_committed_games(path: Path) -> None
             shutil.copy(file, copy)
     assert pairs_in(copy / "run.sqlite") == [range(7)]
     assert judged_in(copy / "run.sqlite") == [b"key"]
+
+
+def test_a_log_without_its_index_is_read_and_no_file_is_made(path: Path) -> None:
+    """As in a folder that was copied, or one that is only for reading."""
+    with closing(begun(path, 7)):
+        copy = path.parent / "copy"
+        copy.mkdir()
+        for name in ("run.sqlite", "run.sqlite-wal"):
+            shutil.copy(path.parent / name, copy)
+    with closing(Store(copy / "run.sqlite", copied=True)) as store:
+        assert store.count_games() == 14
+    assert sorted(file.name for file in copy.iterdir()) == ["run.sqlite", "run.sqlite-wal"]
 
 
 def test_a_run_goes_on_while_its_games_are_judged(path: Path) -> None:
@@ -413,11 +441,6 @@ def test_labels_that_fail_on_the_way_leave_those_of_before(path: Path) -> None:
             assert store.connection.in_transaction == is_open
         store.commit()
         assert store.count_games() == 2
-
-
-def test_counts_know_how_many_games_they_have() -> None:
-    assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
-    assert Counts.of(games=[[3, 4]], pairs=[0]).total == 0
 
 
 @pytest.mark.slow

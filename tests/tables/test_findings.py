@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import pytest
 
+from arena.statistics.bradley_terry import Spread
 from arena.statistics.intervals import Estimate
-from arena.statistics.model import Spread
 from arena.tables.findings import (
     CityShare,
     Findings,

@@ -16,10 +16,11 @@ from arena.library.results import Results
 from arena.library.running import Comparison
 from arena.runs.next_round import RunProgress
 from arena.store.store import Store
+from arena.tournament.config_keys import Anchor
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 from tests.reports.runs import cup, result
 from tests.tiers import few
 

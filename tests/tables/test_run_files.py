@@ -18,11 +18,11 @@ from arena.store.column_titles import TABLES
 from arena.store.counting import add_up
 from arena.store.folder import INDEX, MANIFEST
 from arena.store.store import Store
+from arena.tournament.config_keys import Anchor
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import PairRange
-from arena.tournament.strikes import Forfeits
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.schedule import Forfeits, PairRange
+from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.tables.games import random_results
 from tests.tiers import few

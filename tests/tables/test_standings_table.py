@@ -33,8 +33,7 @@ from arena.tables.standings_text import format_standings, plain_rows
 from arena.tables.win_tables import Tables
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import Pairing, round_robin
-from arena.tournament.strikes import find_unrated
+from arena.tournament.schedule import Pairing, find_unrated, round_robin
 from arena.tournament.timing import Timing
 from engine.strategy import Spent
 from tests.tables.games import random_results

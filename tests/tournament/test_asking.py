@@ -170,10 +170,6 @@ def played(*fails: str) -> tuple[Finished, list[Scripted]]:
     return stop.value.value, players
 
 
-def test_a_game_without_faults_is_played_to_its_end() -> None:
-    assert played("", "")[0] == Finished(at(DEAL, quiet_game(DEAL)))
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize(
     ("call", "plies"), [("begin", [0, 0]), ("choose", [0, 1]), ("end", [48] * 2)]
@@ -184,10 +180,13 @@ def test_the_seat_whose_player_fails_is_guilty(seat: int, call: str, plies: list
     assert end == Finished(state, Fault("exception", f"{call} failed"), seat)
 
 
-@pytest.mark.parametrize(("fails", "guilty"), [(("end", "choose"), 1), (("end", "end"), 0)])
-def test_the_first_fault_of_a_game_counts(fails: tuple[str, str], guilty: int) -> None:
-    end, _ = played(*fails)
-    assert (end.guilty, end.fault.message) == (guilty, f"{fails[guilty]} failed")
+def test_the_first_fault_of_a_game_counts() -> None:
+    """Without one it is played to its end."""
+    assert played("", "")[0] == Finished(at(DEAL, quiet_game(DEAL)))
+    for fails, guilty in ((("end", "choose"), 1), (("end", "end"), 0)):
+        end, _ = played(*fails)
+        assert end.fault is not None
+        assert (end.guilty, end.fault.message) == (guilty, f"{fails[guilty]} failed")
 
 
 def test_all_players_that_have_begun_are_asked_to_end_and_no_others() -> None:
@@ -276,6 +275,10 @@ def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
     )
     assert action == 0
     assert seat.asked == [b"\x00\x02\x0b\x03"]
+    seat = Seat()  # without a limit
+    question, _ = seat.choose(action="5", seconds=1e6)
+    assert question.allowed == (inf, inf, inf)
+    assert (seat.clock.used, seat.timing.wall.longest) == (1e6, 1e6)
 
 
 def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
@@ -290,13 +293,6 @@ def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
         asking.send(reply(Spent(wall=0.75, cpu=0.5), ready=True))
     assert (seat.clock.used, seat.clock.waited) == (0.5, 0.75)
     assert (seat.timing.decisions, seat.timing.cpu.total) == (1, 0.5)
-
-
-def test_a_bot_without_a_limit_is_waited_for_indefinitely() -> None:
-    seat = Seat()
-    question, _ = seat.choose(action="5", seconds=1e6)
-    assert question.allowed == (inf, inf, inf)
-    assert (seat.clock.used, seat.timing.wall.longest) == (1e6, 1e6)
 
 
 def test_only_a_running_process_gets_a_message_at_the_end() -> None:

@@ -19,8 +19,9 @@ from arena.library.keywords import RunKeys
 from arena.store.manifest import manifest_text, obstacles, read_tournament
 from arena.tournament import config, config_keys, yaml_text
 from arena.tournament.config import Config, convert, make_tournament, override
+from arena.tournament.config_keys import Anchor, read_anchor
 from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.tournament import Anchor, Tournament, read_anchor
+from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, to_text
 from tests import ROOT
 from tests.conftest import Arena
@@ -170,11 +171,6 @@ def test_the_commands_lane_wins_over_a_bots_and_a_bots_over_the_configs(tmp_path
         assert [entry.lane for entry in entries] == expected
 
 
-def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^bots\[1\]: bot 'unifrm': .* did you mean uniform"):
-        config.resolve_bots(read(tmp_path, "bots: [greedy, unifrm]\npairs: 1\n"))
-
-
 def test_options_and_keywords_are_keys_of_a_config() -> None:
     """So there is one description of a run; a gauntlet's and a Swiss run's are keys only."""
     known = {*Config.__struct_fields__}
@@ -187,40 +183,36 @@ def test_options_and_keywords_are_keys_of_a_config() -> None:
 
 LARGEST = {"seed": 2**63 - 1, "pairs": 10**9, "workers": 256}
 SMALLEST = {"seed": 0, "pairs": 1, "workers": 1, "max_faults": 1}
+BOUNDS: list[tuple[str, list[int], str]] = [
+    *((name, [most, most + 1], "<=") for name, most in LARGEST.items()),
+    *((name, [least, least - 1], ">=") for name, least in SMALLEST.items()),
+]
 
 
-def with_numbers(folder: Path, **numbers: int) -> config.Config:
-    keys = {"pairs": 1} | numbers
-    return read(folder, "bots: [a, b]\n" + "".join(f"{name}: {n}\n" for name, n in keys.items()))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "outside"),
-    [
-        *((name, value, value + 1) for name, value in LARGEST.items()),
-        *((name, value, value - 1) for name, value in SMALLEST.items()),
-    ],
-)
+@pytest.mark.parametrize(("name", "numbers", "relation"), BOUNDS)
 def test_a_number_may_be_as_large_and_as_small_as_its_bounds(
-    tmp_path: Path, name: str, value: int, outside: int
+    tmp_path: Path, name: str, numbers: list[int], relation: str
 ) -> None:
-    assert getattr(with_numbers(tmp_path, **{name: value}), name) == value
-    relation = "<=" if outside > value else ">="
-    with pytest.raises(InputError, match=f"{name}: expected `int` {relation} {value}$"):
-        with_numbers(tmp_path, **{name: outside})
+    inside, outside = (
+        f"bots: [a, b]\n{'' if name == 'pairs' else 'pairs: 1'}\n{name}: {n}" for n in numbers
+    )
+    assert getattr(read(tmp_path, inside), name) == numbers[0]
+    with pytest.raises(InputError, match=f"{name}: expected `int` {relation} {numbers[0]}$"):
+        read(tmp_path, outside)
 
 
-def test_what_a_config_does_not_say_has_a_default(tmp_path: Path) -> None:
-    cup = with_numbers(tmp_path)
+def test_what_a_config_does_not_say_has_a_default_or_is_given(tmp_path: Path) -> None:
+    """A name of letters, digits and marks replaces that of the file."""
+    (tmp_path / "half.yaml").write_text("bots: [a, b]\n")
+    assert config.read(tmp_path / "half.yaml", pairs=3, seed=None).pairs == 3
+    (tmp_path / "list.yaml").write_text("- 1\n")
+    with pytest.raises(InputError, match=r"list\.yaml: expected `mapping`, got `list`"):
+        config.read(tmp_path / "list.yaml", pairs=3)
+    cup = read(tmp_path, OK)
     assert (cup.seed, cup.max_faults, cup.workers, cup.lane) == (0, 10, None, None)
     assert (cup.game_rules(), cup.limits) == (STANDARD, Limits())
-
-
-@pytest.mark.parametrize("name", ["0", "a.b", "cup-2_c", "Z"])
-def test_a_name_of_letters_digits_and_marks_replaces_that_of_the_file(
-    tmp_path: Path, name: str
-) -> None:
-    assert read(tmp_path, f"bots: [a, b]\npairs: 1\nname: '{name}'\n").name == name
+    for name in ("0", "a.b", "cup-2_c", "Z"):
+        assert read(tmp_path, f"{OK}name: '{name}'\n").name == name
 
 
 @pytest.fixture
@@ -236,6 +228,8 @@ def test_every_pairing_plays_each_of_its_pairs_twice(cup: Tournament) -> None:
     assert cup.fixture(2, 6, 1) == Fixture(Pairing("g", "denier"), 6, 1)
     assert cup.by_label["g"] is cup.entries[1]
     assert cup.max_faults == 10
+    one, two = Pairing("a", "b', 'c"), Pairing("a', 'b", "c")  # labels cannot be confused
+    assert Fixture(one, 0, 0).draw(0) != Fixture(two, 0, 0).draw(0)
 
 
 def test_a_manifest_says_what_was_asked_for_and_with_what(cup: Tournament) -> None:
@@ -274,29 +268,19 @@ def test_a_game_on_a_deal_is_that_of_any_pair(cup: Tournament) -> None:
         cup.on_deal(deal[1:])
 
 
-def test_labels_cannot_be_confused_in_an_address() -> None:
-    one, two = Pairing("a", "b', 'c"), Pairing("a', 'b", "c")
-    assert Fixture(one, 0, 0).draw(0) != Fixture(two, 0, 0).draw(0)
-
-
-def test_the_configs_of_the_clone_are_those_that_ship() -> None:
-    assert yaml_text.FOLDER.resolve() == ROOT / "configs"
-    assert yaml_text.shipped() == sorted(path.stem for path in (ROOT / "configs").iterdir())
-
-
-@pytest.mark.parametrize("name", yaml_text.shipped())
-def test_a_shipped_config_can_be_played(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "configs").iterdir()))
+def test_a_config_of_the_clone_ships_and_can_be_played(name: str) -> None:
+    assert (yaml_text.FOLDER.resolve(), name in yaml_text.shipped()) == (ROOT / "configs", True)
     settings = config.read(yaml_text.find_config(Path(name)))
     assert settings.name == name
     assert len(config.resolve_bots(settings)) >= 2
 
 
-def test_a_file_wins_over_a_shipped_config(arena: Arena, tmp_path: Path) -> None:
+def test_a_file_wins_over_a_shipped_config_and_a_path_is_only_a_path(
+    arena: Arena, tmp_path: Path
+) -> None:
     (tmp_path / "quickstart").write_text("bots: [uniform]\npairs: none\n")
     assert refused(arena("run", "quickstart")).startswith("quickstart: line 2: pairs: ")
-
-
-def test_an_unknown_name_lists_those_there_are_and_a_path_is_only_a_path(arena: Arena) -> None:
     assert refused(arena("run", "quickstrat")) == (
         "quickstrat: no such file, and no config has this name; "
         "there are ladder, long, quickstart, search"
@@ -313,15 +297,13 @@ def tournament(written: object = None, **more: str) -> Tournament:
     return make_tournament(override(convert(data, "cup"), **more))
 
 
-@pytest.mark.parametrize("written", ["greedy=1239", " greedy = 1239.0", {"greedy": 1239}])
-def test_an_anchor_is_a_text_or_a_mapping_and_an_option_comes_before_it(written: object) -> None:
-    assert tournament(written).anchor == Anchor("greedy", 1239.0)
-    assert tournament(written, anchor="uniform=-5").anchor == Anchor("uniform", -5.0)
-
-
-def test_the_elo_of_an_anchor_follows_the_last_equals_sign() -> None:
-    assert read_anchor("a=b=7", ["a=b"]) == Anchor("a=b", 7.0)
-    assert read_anchor("bot(depth=3)=7", ["bot(depth=3)"]) == Anchor("bot(depth=3)", 7.0)
+def test_an_anchor_is_a_text_or_a_mapping_and_an_option_comes_before_it() -> None:
+    """The Elo follows the last equals sign."""
+    for written in ("greedy=1239", " greedy = 1239.0", {"greedy": 1239}):
+        assert tournament(written).anchor == Anchor("greedy", 1239.0)
+        assert tournament(written, anchor="uniform=-5").anchor == Anchor("uniform", -5.0)
+    for label in ("a=b", "bot(depth=3)"):
+        assert read_anchor(f"{label}=7", [label]) == Anchor(label, 7.0)
 
 
 @pytest.mark.parametrize(

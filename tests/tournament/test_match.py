@@ -32,10 +32,9 @@ from arena.tournament import asking, match
 from arena.tournament.asking import PARTS, Judged
 from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import MOST_VARIANTS, deals_alike, make_variants, name_of
 from arena.tournament.timing import Pace
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import STANDARD, Rules, Setup, State, View, play_game
 from engine.play import draw
 from tests.rogues import FOLDER, ILLEGAL, RAISING, rogue, write
@@ -172,30 +171,27 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
-    slow = inproc(write(tmp_path, "slow", WORKS))
-    for limits, message in (
-        (Limits(decision=0.01), "no answer within 0.01 s"),
-        (Limits(decision=10.0, game=0.3), "the 0.3 s of the game are used up"),
-    ):
-        game = played(slow, UNIFORM, limits=limits)[0]
-        assert (game.winner, game.fault[:2]) == (1, ("timeout", message))
-    assert game.plies > 4  # of the last limit: no single decision took 0.3 s
-
-
-@pytest.mark.slow
-def test_a_bot_that_sleeps_is_late_by_the_wall_clock_alone(tmp_path: Path) -> None:
+def test_an_answer_is_late_by_the_processor_or_by_the_backstop(tmp_path: Path) -> None:
     """Sleep costs nothing up to the backstop, of a decision and of the game."""
     body = "__import__('time').sleep(0.05)\nreturn view.legal[0]"
-    sleepy = inproc(write(tmp_path, "sleepy", body))
-    limits = Limits(decision=0.04)
-    assert [game.fault for game in played(sleepy, UNIFORM, limits=limits)] == [None, None]
-    for limits, message in (
-        (Limits(decision=0.01, backstop=0.04), "no answer within 0.04 s by the wall clock"),
-        (Limits(game=0.5, backstop=0.5), "the 0.5 s of the game are used up by the wall clock"),
+    slow, sleepy = (
+        inproc(write(tmp_path, name, text)) for name, text in (("slow", WORKS), ("sleepy", body))
+    )
+    within = played(sleepy, UNIFORM, limits=Limits(decision=0.04))
+    assert [game.fault for game in within] == [None, None]
+    for bot, limits, message in (
+        (slow, Limits(decision=0.01), "no answer within 0.01 s"),
+        (sleepy, Limits(decision=0.01, backstop=0.04), "no answer within 0.04 s by the wall clock"),
+        (
+            sleepy,
+            Limits(game=0.5, backstop=0.5),
+            "the 0.5 s of the game are used up by the wall clock",
+        ),
+        (slow, Limits(decision=10.0, game=0.3), "the 0.3 s of the game are used up"),
     ):
-        fault = played(sleepy, UNIFORM, limits=limits)[0].fault
-        assert fault[:2] == ("timeout", message)
+        game = played(bot, UNIFORM, limits=limits)[0]
+        assert (game.winner, game.fault[:2]) == (1, ("timeout", message))
+    assert game.plies > 4  # of the last limit: no single decision took 0.3 s
 
 
 def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:
@@ -239,11 +235,6 @@ def test_a_fault_in_an_untimed_game_is_that_bot_s(tmp_path: Path, init: str, sai
     clock = WallClock.like(LIMITS.clock())
     finished, _ = play_untimed(State(luck.deal), [GREEDY, bot], luck, clock)
     assert (finished.guilty, finished.fault.message) == (1, f"ValueError: {said}")
-
-
-def test_a_game_counts_for_the_first_bot() -> None:
-    games = [GameResult(0, 0, winner, "points", 1, 1, 2, None, "55") for winner in (0, None, 1)]
-    assert [game.score for game in games] == [1.0, 0.5, 0.0]
 
 
 def test_a_wall_clock_has_its_own_limit_or_that_of_the_decision() -> None:
@@ -407,20 +398,17 @@ def test_one_game_of_the_engine_closes_both_and_warns() -> None:
     assert Notes.closed == 3
 
 
-GOOD = Judged(0, 2, [asking.ILLEGAL, 0, PARTS], -PARTS, 0)
-
-
 def test_a_blunder_is_one_by_two_judges_and_not_the_best_action() -> None:
+    """The best action is a legal one, and a game counts for the first bot."""
+    for chances, best in (([asking.ILLEGAL, 0, 0], 1), ([asking.ILLEGAL, 1, 2], 2)):
+        assert Judged(0, 2, chances, -PARTS, 0).best == best
+    games = [GameResult(0, 0, winner, "points", 1, 1, 2, None, "55") for winner in (0, None, 1)]
+    assert [game.score for game in games] == [1.0, 0.5, 0.0]
     lost = Judged(0, 2, [0, PARTS, 0], PARTS // 2, 0)
     assert not lost.blunder
     assert lost._replace(first=1).blunder
     assert not lost._replace(first=1, action=1).blunder
     assert not lost._replace(first=1, loss=1).blunder
-
-
-def test_the_best_action_is_a_legal_one() -> None:
-    assert GOOD._replace(chances=[asking.ILLEGAL, 0, 0]).best == 1
-    assert GOOD._replace(chances=[asking.ILLEGAL, 1, 2]).best == 2
 
 
 def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int = 1) -> str:
@@ -505,9 +493,6 @@ def test_each_variant_has_the_rules_of_its_name(
 ) -> None:
     found = [tuple(variant) for variant in make_variants(base, options)]
     assert found == [("base", base), *variants.items()]
-
-
-def test_rules_that_differ_have_a_name_and_may_have_other_deals() -> None:
     assert name_of(MINE, STANDARD) == "set_bonus=4,tiebreak=supports"
     assert not deals_alike(STANDARD, Rules(hand_size=4, removed=11))
 

@@ -24,13 +24,11 @@ from arena.store.manifest import manifest_text, read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.replay_command import replay_commands
+from arena.tournament.plan import Chunk, Chunks, Plan, Played
 from arena.tournament.rounds import make_rounds
-from arena.tournament.schedule import Meeting, Pairing, PairRange, round_robin
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Meeting, Pairing, PairRange, Strikes, round_robin
 from arena.tournament.timing import Clocks, Distribution, Pace, Timing
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, replay_commands
 from engine import STANDARD
 from engine.strategy import Spent
 from tests.conftest import run_here
@@ -69,19 +67,10 @@ def test_every_pair_is_in_one_chunk_and_pairings_play_in_turns(seconds: float) -
     assert played == 3 * [PAIRS]
 
 
-def test_what_is_listed_is_played_as_it_is_listed() -> None:
+def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
+    """What is listed is played as it is listed."""
     plan = Plan([[range(9, 10), range(3, 6)], [], [range(1)]], Strikes(PAIRINGS, PAIRS, most=10))
     assert pairs_of([*iter(plan.next, None)]) == [(0, 9), (0, 3), (0, 4), (0, 5), (2, 0)]
-
-
-def test_a_chunk_takes_a_fraction_of_a_second() -> None:
-    for seconds in (0.003, 0.01):
-        sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
-        assert 0.2 <= max(sizes) * seconds <= 1
-    assert {chunk.pairs for chunk in chunks(5.0) if chunk.first} == {1}
-
-
-def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
     plan = Plan([[range(10)]], Strikes([("a", "b")], 10, most=1), (0,), 4)
     found = []
     while chunk := plan.next():
@@ -91,8 +80,9 @@ def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
 
 
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
-    """At 1/16 s for a pair, a chunk of 0.3 s has four; a single pairing is cut by no turn."""
-    assert max(chunk.pairs for chunk in chunks(1 / 16)) == 4
+    """At 1/16 s a chunk of 0.3 s has four pairs; a single pairing is cut by no turn."""
+    for seconds, most in ((1 / 256, 76), (1 / 16, 4), (5.0, 1)):
+        assert max(chunk.pairs for chunk in chunks(seconds) if chunk.first) == most
     strikes = Strikes(PAIRINGS, 0, most=10)
     strikes.extend([PairRange(1, 0, 40)])
     plan = Plan([], strikes)
@@ -111,6 +101,9 @@ def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
     plan.take_back([second])
     assert [plan.next() for _ in range(4)] == [first, second, third, fourth]
     assert plan.next()[:2] == (1, 1)
+    (queue := Chunks([first, second])).take_back([queue.next(), queue.next()][::-1])
+    assert [queue.next(), queue.next(), queue.next()] == [first, second, None]
+    assert not queue.is_out(0)
 
 
 @pytest.mark.parametrize(("pairs", "sizes"), [(80, [10] * 8), (10, [4, 4, 2])])
@@ -263,12 +256,8 @@ def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
     assert list(strikes.out) == ["b"]
     # the third fault is in pair 4 of a - b, game 8; b - c and b - d come after it in that turn
     assert games == {0: range(9, 40), 3: range(8, 40), 4: range(8, 40)}
-    assert strikes.is_out(3)
-    assert not strikes.is_out(5)  # c - d
-
-
-def test_faults_of_earlier_turns_count_first() -> None:
-    strikes = Strikes(OF_FOUR, TWENTY, most=2)
+    assert (strikes.is_out(3), strikes.is_out(5)) == (True, False)  # the second is c - d
+    strikes = Strikes(OF_FOUR, TWENTY, most=2)  # faults of earlier turns count first
     faults = {0: [strike(7, 0, loser=1)], 4: [strike(1, seat, loser=0) for seat in (0, 1)]}
     games = play(strikes, faults)  # a - b, and b - d
     assert games == {0: range(4, 40), 3: range(4, 40), 4: range(4, 40)}
@@ -349,18 +338,16 @@ def timing_of(*decisions: float) -> Distribution:
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 60.0])
-@pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.9, 90), (0.99, 99)])
-def test_a_quantile_is_at_most_4_5_percent_too_high(unit: float, share: float, rank: int) -> None:
+def test_a_quantile_is_at_most_4_5_percent_too_high_and_never_above_the_longest(
+    unit: float,
+) -> None:
     """The upper end of a bucket is 2 ** (1/16) = 1.0443 times the lower one."""
     timing = timing_of(*(number * unit for number in range(100, 0, -1)))
-    assert rank * unit <= timing.quantile(share) <= rank * unit * 1.045
-
-
-def test_a_quantile_is_not_exceeded_by_its_share_of_the_decisions_nor_above_the_longest() -> None:
+    for rank in (50, 90, 99):
+        assert rank * unit <= timing.quantile(rank / 100) <= rank * unit * 1.045
     timing = timing_of(0.25, 0.25, 4.0, 4.0)
     assert 0.25 <= timing.quantile(0.5) <= 0.25 * 1.045
-    assert timing.quantile(0.51) == 4.0
-    assert timing_of(0.1, 0.3).quantile(0.99) == 0.3
+    assert (timing.quantile(0.51), timing_of(0.1, 0.3).quantile(0.99)) == (4.0, 0.3)
     for timing in (timing_of(), timing_of(0.0)):  # never asked, or by too coarse a clock
         assert (timing.mean, timing.longest, timing.quantile(0.99)) == (0.0, 0.0, 0.0)
 
@@ -388,8 +375,7 @@ def test_a_timing_keeps_both_clocks_apart() -> None:
     timing.add(Spent(wall=2.0, cpu=0.5))
     other.add(Spent(wall=1.0, cpu=0.25, before=0.25))
     timing.merge(other)
-    assert timing.decisions == 2
-    assert (timing.wall.total, timing.wall.longest) == (3.0, 2.0)
+    assert (timing.decisions, timing.wall.total, timing.wall.longest) == (2, 3.0, 2.0)
     assert (timing.cpu.total, timing.cpu.longest) == (1.0, 0.5)
 
 

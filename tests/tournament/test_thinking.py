@@ -314,20 +314,6 @@ def test_a_run_with_fixed_deals_goes_on_and_is_verified_without_the_file(
     assert "deals: nowhere: No such file" in gone
 
 
-@pytest.mark.slow
-def test_a_config_and_a_call_take_deals(arena: Arena, tmp_path: Path, book: Path) -> None:
-    for number, given in enumerate((book.name, DEALS)):
-        text = json.dumps({"bots": ["greedy", "uniform"], "pairs": 2, "deals": given})
-        (tmp_path / f"cup{number}.yaml").write_text(text)
-        assert not arena("run", f"cup{number}.yaml", "-q", "--workers", "1").returncode
-    made = [(tmp_path / "results" / f"cup{n}" / "games.csv").read_bytes() for n in (0, 1)]
-    assert made[0] == made[1]
-    for of_call in (book, [*DEALS]):
-        results = library.run(["greedy", "uniform"], pairs=2, deals=of_call, progress=False)
-        of_pairs = [results.game("greedy", "uniform", pair).record.deal for pair in (0, 1)]
-        assert of_pairs == DEALS[:2]
-
-
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -340,17 +326,6 @@ def test_a_config_and_a_call_take_deals(arena: Arena, tmp_path: Path, book: Path
 def test_what_cannot_play_fixed_deals_is_refused(changes: dict[str, object], why: str) -> None:
     with pytest.raises(InputError, match=why):
         replace(CUP, **changes)
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("play greedy uniform --pairs 4", "deals: 4 pairs, and only 3 deals"),
-        ("run quickstart --pairs 2 --until resolved", "without `until`"),
-    ],
-)
-def test_options_that_do_not_go_with_deals(arena: Arena, book: Path, words: str, why: str) -> None:
-    assert why in refused(arena(*words.split(), "--deals", book.name))
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,19 @@ from arena.library.rating import pairs_to_lead
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
 from arena.statistics.two_bots import pair_scores
-from arena.tournament.rounds import Counts, make_rounds
+from arena.tournament.config_keys import Anchor
+from arena.tournament.rounds import (
+    Counts,
+    SwissRounds,
+    choose_bye,
+    make_rounds,
+    match,
+    round_of_all,
+)
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Halving, Sprt, Until
-from arena.tournament.swiss_rounds import SwissRounds, choose_bye, match, round_of_all
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
 from bench.studies.first import find, make_elos
@@ -48,11 +55,9 @@ def resolved(pairings: list[Pairing], most: int = 1000, pairs: int = 100) -> Unt
     return UntilRounds(pairings, pairs, Until("resolved", most))
 
 
-def test_the_first_round_is_the_whole_schedule() -> None:
-    assert resolved(THREE, pairs=7).next(0, {}, ()) == [PairRange(n, 0, 7) for n in range(3)]
-
-
 def test_pairs_go_to_all_pairings_of_neighbours_that_are_not_told_apart() -> None:
+    """After the first round, which is the whole schedule."""
+    assert resolved(THREE, pairs=7).next(0, {}, ()) == [PairRange(n, 0, 7) for n in range(3)]
     ranges = resolved(FOUR).next(1, ONE_AHEAD, ())
     assert {span.pairing for span in ranges} <= {0, 1, 3, 4, 5}  # one for every two, but a - d
     assert PairRange(3, 100, 150) in ranges
@@ -258,12 +263,9 @@ def differences(minus: int, none: int, plus: int) -> Counts:
     return (0, 0, minus, 0, none, 0, plus, 0, 0)
 
 
-def test_the_first_round_has_32_pairs_of_each_pairing() -> None:
-    assert make_rounds(DUEL).next(0, {}, []) == [PairRange(0, 0, 32)]
-    assert make_rounds(PAIRED).next(0, {}, []) == [PairRange(n, 0, 32) for n in range(4)]
-
-
 def test_a_test_ends_at_the_pair_that_decides() -> None:
+    """Its first round has 32 pairs of each pairing."""
+    assert make_rounds(PAIRED).next(0, {}, []) == [PairRange(n, 0, 32) for n in range(4)]
     stop, rng = Sprt(0.0, 60.0, 0.05, 0.05, 5000), np.random.default_rng(3)
     for _ in range(10):
         scores = rng.choice([0, 2, 4], 1000, p=[0.2, 0.55, 0.25])
@@ -473,10 +475,7 @@ def test_bots_that_are_out_get_no_more_games_and_one_that_is_left_ends_the_run()
     assert [(cup.pairings[leg.pairing], *leg[1:]) for leg in legs] == [(("b001", "b003"), 0, 2)]
     assert rounds.next(1, {0: even, 5: even}, ["b000", "b001", "b003"]) == []
     assert rounds.next(5, {}, []) == []
-
-
-def test_a_rematch_plays_further_pairs() -> None:
-    rounds = SwissRounds(make_swiss(2, 4, 3))
+    rounds = SwissRounds(make_swiss(2, 4, 3))  # a rematch plays further pairs
     assert rounds.next(0, {}, ()) == [(0, 0, 4)]
     assert rounds.next(2, {0: (8, 0, 0, 0, 0)}, ()) == [(0, 8, 12)]
 

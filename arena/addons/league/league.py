@@ -47,8 +47,7 @@ from arena.store.manifest import read_tournament
 from arena.store.store import Store
 from arena.tables.game_arrays import place_bots
 from arena.tables.standings_table import make_sides, tally
-from arena.tournament.schedule import Meeting
-from arena.tournament.strikes import sum_strikes
+from arena.tournament.schedule import Meeting, sum_strikes
 from arena.tournament.tournament import Tournament
 
 _PRIVATE = (NAME, GAMES, LOG)  # they have the seed, or what bots have printed

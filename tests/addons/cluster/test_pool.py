@@ -48,7 +48,7 @@ from arena.store.folder import RunFolder
 from arena.tournament.config_keys import ExecutorChoice, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
-from arena.tournament.strikes import Strikes
+from arena.tournament.schedule import Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions, version_here, versions_here
 from engine import STANDARD

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.addons.league import inbox, submission
+from arena.addons.league import hosting, inbox, submission
 from arena.addons.league.hosting import host
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import pytest
 
-from arena.cli import SECTIONS, bots
+from arena.cli import SECTIONS, doctor
 from arena.cli.doctor import CHECKS, EXTRAS, Finding, examine, examine_bot
 from arena.entries import catalogue
 from arena.lanes.jail_support import find_bubblewrap
@@ -208,8 +208,8 @@ def test_every_check_is_a_line_and_the_extras_are_examined(
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {name for name, asked in project["optional-dependencies"].items() if asked}
     assert EXTRAS.keys() == asked - of_developers
-    assert [bots._is_installed(name) for name in ("click", "no-such-library")] == [True, False]
-    monkeypatch.setattr(bots, "_is_installed", lambda name: name != "networkx")
+    assert [doctor._is_installed(name) for name in ("click", "no-such-library")] == [True, False]
+    monkeypatch.setattr(doctor, "_is_installed", lambda name: name != "networkx")
     finding = named("extras")
     assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel, jail; not ")
     assert finding.detail.endswith("; not swiss (format: swiss)")
@@ -226,7 +226,7 @@ def test_only_what_the_arena_needs_makes_the_machine_unfit(
         raise ValueError("no")
 
     for look, fit in ((lambda: poor, True), (fails, False)):
-        monkeypatch.setattr(bots, "CHECKS", {"sea": look})
+        monkeypatch.setattr(doctor, "CHECKS", {"sea": look})
         done = arena("doctor", "--json")
         (found,) = (document := json.loads(done.stdout))["findings"]
         assert (document["ok"], done.returncode) == (fit, not fit)
@@ -258,7 +258,7 @@ def test_a_bubblewrap_that_fails_says_why(
     bwrap: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, forbidden: str
 ) -> None:
     """Its last line of errors, and the switch of the system that forbids user namespaces."""
-    monkeypatch.setattr(bots, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(doctor, "_SYSTEM", tmp_path)
     bwrap("echo a first line >&2", "echo no new namespace >&2", "exit 1")
     finding = named("bubblewrap")
     assert finding.detail.endswith("bubblewrap does not work here: no new namespace")
@@ -279,16 +279,16 @@ def test_an_old_python_a_full_folder_and_little_memory_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what to do; a limit of a container is its memory, and `max` is none."""
-    monkeypatch.setattr(bots, "_OLDEST_PYTHON", (99, 1))
+    monkeypatch.setattr(doctor, "_OLDEST_PYTHON", (99, 1))
     assert named("python").advice == "install Python 99.1 or newer"
-    monkeypatch.setattr(bots, "_LEAST_FREE", 2**80)
+    monkeypatch.setattr(doctor, "_LEAST_FREE", 2**80)
     full = named("temporary folder")
     assert (full.ok, "TMPDIR" in full.advice) == (False, True)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     assert "cannot be written" in named("temporary folder").detail
     (tmp_path / "one").write_text("max\n")
     (tmp_path / "two").write_text(f"{2**29}\n")
-    monkeypatch.setattr(bots, "_LIMITS", (str(tmp_path / "one"), str(tmp_path / "two")))
+    monkeypatch.setattr(doctor, "_LIMITS", (str(tmp_path / "one"), str(tmp_path / "two")))
     assert named("memory").detail == "0.5 GiB"
 
 

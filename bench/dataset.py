@@ -15,7 +15,7 @@ from typing import Any
 
 import arena
 from arena.entries.catalogue import ELO
-from arena.entries.file import replacing
+from arena.files import replacing
 from arena.store.reader import Choice, chosen_games, read_run
 from engine.cards import CHARS
 

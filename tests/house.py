@@ -20,15 +20,15 @@ from tests import ROOT
 Imports = dict[str, frozenset[str]]
 
 FLAT = (
-    *("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.processes"),
-    *("arena.removed", "arena.rl", "arena.threads", "arena.tokens"),
+    *("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.files"),
+    *("arena.processes", "arena.rl", "arena.threads", "arena.tokens"),
 )
 """The modules beside the rooms."""
 
 BUDGET = {
-    "files": 209,
+    "files": 210,
     "lines of code": 27_560,
-    "lines of imports": 3730,
+    "lines of imports": 3735,
     "lines of JavaScript, CSS and HTML": 2598,
     "lines of tests/": 44_450,
     "lines of bench/": 6730,

@@ -20,7 +20,7 @@ ENGINE_ORDER = [
 ROOMS = [
     *("__main__", "cli", "library", "check", "runs", "reports", "differences", "tables"),
     *("store", "replays", "executors", "batch", "tournament", "statistics", "lanes", "entries"),
-    *("addons", "processes", "errors", "threads", "tokens"),
+    *("addons", "processes", "files", "errors", "threads", "tokens"),
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
@@ -150,7 +150,7 @@ def test_every_room_says_what_is_in_it_and_one_reaches_bots() -> None:
         assert text, folder
         assert text.partition("\n")[0].endswith("."), folder
     flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
-    assert flat == {"__init__", "__main__", "rl", *ROOMS[-4:]}
+    assert flat == {"__init__", "__main__", "rl", *ROOMS[-5:]}
     for path in ARENA:
         assert "bots" not in tops(path) or path.stem == "resolve", path
 

@@ -50,7 +50,7 @@ def open_out(path: Path | None) -> Iterator[TextIO]:
 @contextmanager
 def open_records(path: Path) -> Iterator[BinaryIO]:
     """Open a file of records; - is standard input."""
-    from arena.entries.file import open_file
+    from arena.files import open_file
     from arena.store.reader import why_no_file
 
     if str(path) == "-":

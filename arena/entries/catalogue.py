@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.entries.file import find_module
+from arena.entries.bot_files import find_module
 from arena.entries.resolve import entry_points, installed, summarize
 
 LADDER = "ladder"

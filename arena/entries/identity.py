@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.entries.file import (
+from arena.entries.bot_files import (
     MOST_PROGRAM,
     MOST_SOURCE,
     add_file,

@@ -19,19 +19,13 @@ import msgspec
 from msgspec import Meta
 
 from arena.addons import hook
-from arena.entries.file import (
-    MOST_SOURCE,
-    decode,
-    find_files,
-    interpreter_of,
-    read_file,
-    read_files,
-)
+from arena.entries.bot_files import MOST_SOURCE, find_files, interpreter_of, read_files
 from arena.entries.identity import COPY, place
 from arena.entries.loader import MAGIC, MOST_DATA, MOST_ZIP
 from arena.entries.needs import find_package, locate
 from arena.entries.spec import is_label, refuse_label
 from arena.errors import InputError, naming
+from arena.files import decode, read_file
 from engine.errors import show_start
 
 MANIFEST: Final = "bot.toml"

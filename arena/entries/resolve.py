@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bots
 from arena.addons import hook
-from arena.entries.entry import Entry
-from arena.entries.file import (
+from arena.entries.bot_files import (
     MOST_PROGRAM,
     MOST_SOURCE,
     Location,
     find_main,
     find_module,
-    read_file,
     why_no_program,
 )
+from arena.entries.entry import Entry
 from arena.entries.identity import (
     copy_command,
     find_version,
@@ -51,6 +50,7 @@ from arena.entries.spec import (
     plain_params,
 )
 from arena.errors import InputError, naming
+from arena.files import read_file
 
 if TYPE_CHECKING:
     from importlib import metadata

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from arena.entries.bot_files import MOST_SOURCE, find_installed
 from arena.entries.entry import Entry
-from arena.entries.file import MOST_SOURCE, find_installed
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError, blaming_machine
 from arena.lanes import jail_limits

@@ -19,9 +19,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
-from arena.entries.file import read_file, replacing
 from arena.entries.layout import remove_tree
 from arena.errors import InputError
+from arena.files import read_file, replacing
 from arena.lanes.temp_and_cache_folders import own_cache
 
 HOME: Final = "/tmp"

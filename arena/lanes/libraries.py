@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.entries.file import after_env, script_words
+from arena.entries.bot_files import after_env, script_words
 from arena.entries.needs import SITES
 from arena.processes import run_program
 

@@ -17,9 +17,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from arena.entries.file import replacing
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, require_posix, writing
+from arena.files import replacing
 from arena.lanes.jail_support import IS_ROOT
 from arena.processes import signals_held, sweep
 

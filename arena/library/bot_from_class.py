@@ -23,8 +23,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
+from arena.entries.bot_files import MOST_SOURCE
 from arena.entries.entry import HELD
-from arena.entries.file import MOST_SOURCE
 from arena.entries.loader import find_missing_setup
 from arena.entries.resolve import Code
 from arena.entries.spec import parse_source

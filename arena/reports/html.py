@@ -15,8 +15,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from arena.entries.file import open_file
 from arena.errors import ArenaError, escape
+from arena.files import open_file
 from arena.replays.html_page import SCRIPTS, STYLES, frame, render
 from arena.reports.axis import swatch, write_ticks
 from arena.reports.blocks import Cell, Report, Section, Table, read_sentence, write_cell

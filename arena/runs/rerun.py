@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.entries.entry import Entry, check_labels
-from arena.entries.file import read_file
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address, parse
 from arena.errors import ChangedBots, InputError, escape
 from arena.executors.local import open_executor
 from arena.executors.log import run_log
+from arena.files import read_file
 from arena.lanes.limits import Limits
 from arena.lanes.load_check import find_problems, probe
 from arena.replays.finished_game import Game

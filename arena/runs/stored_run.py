@@ -12,9 +12,9 @@ from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
+from arena.files import replacing
 from arena.runs.next_round import follow, measure_extent
 from arena.store.column_titles import TIMINGS
 from arena.store.database import FRESH, NAME, connect

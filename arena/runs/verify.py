@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from arena.differences.run_files import RunTables
-from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, naming, shorten
 from arena.executors.local import Executor
 from arena.executors.log import read_spending, run_log
+from arena.files import read_file
 from arena.lanes.faults import Fault
 from arena.reports.run_report import report_writers
 from arena.runs.next_round import follow

@@ -16,8 +16,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
-from arena.entries.file import read_file, replacing
 from arena.errors import InputError, naming
+from arena.files import read_file, replacing
 from arena.statistics.counts import BY_RULE
 from arena.store.column_titles import GAMES, TIMINGS
 from arena.store.folder import part_of

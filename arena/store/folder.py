@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
-from arena.entries.file import replacing
 from arena.errors import InputError, naming, writing
+from arena.files import replacing
 from arena.lanes.temp_and_cache_folders import lock_folder
 from arena.store.column_titles import (
     DECIDED,

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from arena.entries.entry import Identity
-from arena.entries.file import decode, read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
+from arena.files import decode, read_file
 from arena.lanes.faults import KINDS
 from arena.replays.judge_records import read_line, read_lines
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from arena.entries.file import open_file
 from arena.errors import InputError, counted, naming
+from arena.files import open_file
 from arena.replays.finished_game import Game
 from arena.store import damage
 from arena.store.database import FORMAT, NAME, OLDEST, connect

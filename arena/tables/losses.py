@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from arena.batch.judging import MISTAKES as PHRASES
-from arena.entries.file import read_file
 from arena.errors import InputError, counted
+from arena.files import read_file
 from arena.statistics.intervals import Estimate, Moments
 from arena.statistics.number_texts import write_estimate
 from arena.store.column_titles import MEAN_END, list_columns

@@ -16,11 +16,11 @@ from msgspec import Meta
 
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
-from arena.entries.file import read_file
 from arena.entries.resolve import Code, resolve
 from arena.entries.spec import HERE, LANES, Here, Lane, is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError, naming, not_installed
+from arena.files import read_file
 from arena.lanes.limits import Limits
 from arena.tournament import config_keys as keys
 from arena.tournament.config_keys import read_anchor

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from arena.entries.file import decode, read_file
 from arena.errors import InputError, counted, naming
+from arena.files import decode, read_file
 from engine import Record, Rules
 from engine.errors import EngineError
 from engine.notation import parse_deal

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from arena.entries.file import MAINS
+from arena.entries.bot_files import MAINS
 from arena.entries.resolve import installed
 from arena.errors import InputError, advise, arena_command
 from arena.tournament.config_keys import advise_whole

@@ -234,7 +234,7 @@ def test_the_map_has_every_room_and_every_addon() -> None:
 
     It is the first one of its row; before its first heading it also says which extra is needed.
     """
-    flat = ("__main__", "addons", "errors", "processes", "threads", "tokens")
+    flat = ("__main__", "addons", "errors", "files", "processes", "threads", "tokens")
     rooms = [room for room in ROOMS if room not in flat]
     assert first_cells("rooms below it in this table:") == rooms
     assert {*first_cells("are beside the core:")} == ADDONS

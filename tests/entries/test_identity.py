@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.file import MOST_SOURCE
+from arena.entries.bot_files import MOST_SOURCE
 from arena.entries.identity import find_imports, hash_source
 from arena.entries.layout import Layout, remove_tree, renew_all
 from arena.entries.needs import explain_missing, locate
@@ -161,7 +161,7 @@ def test_a_package_without_hash_is_refused(package: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total - 1)
     with pytest.raises(InputError, match="their_pack: larger than"):
         identity()
-    monkeypatch.setattr("arena.entries.file.MOST_INSTALLED", 3)
+    monkeypatch.setattr("arena.entries.bot_files.MOST_INSTALLED", 3)
     with pytest.raises(InputError, match="more than 3 files and folders"):
         identity()
 

@@ -277,7 +277,7 @@ NO_BOTS: dict[str, Callable[[pytest.MonkeyPatch, Path], object]] = {
     "it is the folder for temporary files": lambda patch, bot: patch.setattr(
         "tempfile.tempdir", str(bot)
     ),
-    "more than 2 files": lambda patch, _: patch.setattr("arena.entries.file.MOST_FILES", 2),
+    "more than 2 files": lambda patch, _: patch.setattr("arena.entries.bot_files.MOST_FILES", 2),
     "at most 47,185,920 bytes": lambda _, bot: os.truncate(bot / "other", MOST_DATA + 1),
 }
 

@@ -21,7 +21,7 @@ from types import ModuleType
 
 import pytest
 
-from arena.entries import file as folders
+from arena.entries import bot_files as folders
 from arena.entries import spec
 from arena.entries import zipped as reading
 from arena.entries.loader import MOST_DATA, MOST_FILES, _load, make_archive, read_archive

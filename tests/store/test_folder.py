@@ -19,8 +19,8 @@ import pytest
 
 import arena
 from arena.cli.records import open_out
-from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError
+from arena.files import replacing
 from arena.store.database import SqliteFile
 from arena.store.folder import MANIFEST, RunFolder, home_of, locate, make_place
 from arena.store.manifest import make_tournament, manifest_text

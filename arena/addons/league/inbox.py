@@ -27,10 +27,11 @@ from arena.addons.league.league_settings import make_folder
 from arena.addons.league.ledger import NAME, Ledger, Refusal, check_name
 from arena.addons.league.sources import as_file
 from arena.addons.league.submission import NotNow, Refused, Unchanged, Working
-from arena.entries.file import interpreter_of, replacing
+from arena.entries.bot_files import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.read_bot import BUILT, ZIP
 from arena.errors import ArenaError, Exhausted, InputError, blaming_machine, escape
+from arena.files import replacing
 from arena.store.folder import write_text
 
 INBOX: Final = "inbox"

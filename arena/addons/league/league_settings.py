@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta
 
 from arena.entries.entry import Entry
-from arena.entries.file import read_file
 from arena.entries.spec import HERE, Here
 from arena.errors import InputError, naming
+from arena.files import read_file
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
 from arena.tournament.config_keys import (

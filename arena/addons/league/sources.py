@@ -16,13 +16,14 @@ from typing import Final
 
 from arena.addons.league.league_settings import Settings
 from arena.addons.league.ledger import Version
+from arena.entries.bot_files import MOST_SOURCE
 from arena.entries.entry import Entry
-from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.loader import MAGIC, name_of_first
 from arena.entries.read_bot import BUILT, MANIFEST, ZIP, is_program
 from arena.entries.resolve import installed, read_archived, resolve
 from arena.entries.spec import is_address, parse
 from arena.errors import ArenaError, InputError, Unreachable, naming
+from arena.files import read_file, replacing
 
 SOURCES: Final = "bots"
 """The folder of the submitted files, in the league's folder."""

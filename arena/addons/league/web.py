@@ -24,8 +24,8 @@ from arena.addons.league.league import League
 from arena.addons.league.league_settings import read_settings
 from arena.addons.league.league_site import SITE
 from arena.addons.league.submission import NotNow
-from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
+from arena.files import read_file
 from arena.replays.html_page import STYLE, render, static
 from arena.reports.http_server import (
     REPORT_POLICY,

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Unpack
 from arena.addons.learn import opponents
 from arena.addons.learn.opponents import HOW, NO_SCORES, SOMEBODY, name_of
 from arena.entries.entry import Entry
-from arena.entries.file import replacing
 from arena.entries.new_bot import ending_of
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
 from arena.errors import InputError, counted, naming
 from arena.executors.local import Executor, open_executor
 from arena.executors.log import QUIET
+from arena.files import replacing
 from arena.lanes.temp_and_cache_folders import scratch_folder
 from arena.library.keywords import Bot, Location, folder_path, make_playing, request, takes
 from arena.runs.rerun import prepare

@@ -12,13 +12,13 @@ from typing import Final
 from arena.addons.programs import builder
 from arena.addons.programs.builder import PIECE
 from arena.entries.entry import Entry
-from arena.entries.file import read_file, replacing
 from arena.entries.identity import COPY, hash_command
 from arena.entries.loader import MOST_DATA, MOST_ZIP, make_archive
 from arena.entries.needs import why_hidden
 from arena.entries.read_bot import SYSTEM
 from arena.entries.zipped import open_zip
 from arena.errors import InputError, naming
+from arena.files import read_file, replacing
 from arena.lanes.faults import Forfeit
 from arena.lanes.jail_support import find_bubblewrap
 from arena.lanes.limits import Limits

@@ -23,7 +23,7 @@ from arena.addons.league.submission import NotNow, Refused, Unchanged
 from arena.addons.programs import build
 from arena.check.inspector import run_check
 from arena.check.item import Item, Order
-from arena.entries.file import find_files
+from arena.entries.bot_files import find_files
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from tests import ROOT

@@ -88,9 +88,14 @@ def _content(path: Path) -> bytes | None:
 
 
 @contextmanager
-def an_unchecked_league(folder: Path, **changes: Any) -> Iterator[League]:
-    """Yield a league with an inbox, whose check finds nothing."""
-    with pytest.MonkeyPatch.context() as patch, a_league(folder, **changes) as league:
+def an_unchecked_league(
+    folder: Path, patch: pytest.MonkeyPatch, **changes: Any
+) -> Iterator[League]:
+    """Yield a league with an inbox, whose check finds nothing.
+
+    `patch` is the test's own: two that change the same check must end in their order.
+    """
+    with a_league(folder, **changes) as league:
         patch.setattr(submission, "run_check", accept)
         (folder / "inbox").mkdir()
         yield league

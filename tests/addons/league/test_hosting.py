@@ -43,9 +43,9 @@ LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .+")
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[League]:
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
-    with an_unchecked_league(tmp_path / "club", round_pairs=20) as made:
+    with an_unchecked_league(tmp_path / "club", monkeypatch, round_pairs=20) as made:
         yield made
 
 

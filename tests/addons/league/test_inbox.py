@@ -31,9 +31,9 @@ from tests.runs.test_rogues import needs_jail
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[League]:
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
-    with an_unchecked_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
+    with an_unchecked_league(tmp_path / "club", monkeypatch, a_day=4, most_megabytes=1) as made:
         yield made
 
 
@@ -184,7 +184,7 @@ def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league with three bots in its inbox, whose check finds nothing."""
     monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
     monkeypatch.setattr(hosting, "_PAUSE", 0.0)
-    with an_unchecked_league(tmp_path / "club") as made:
+    with an_unchecked_league(tmp_path / "club", monkeypatch) as made:
         for number in range(3):
             drop(made, f"b{number}", number)
         yield made

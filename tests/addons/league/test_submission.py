@@ -45,9 +45,9 @@ from tests.tiers import tier
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[League]:
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league whose check finds nothing."""
-    with an_unchecked_league(tmp_path / "club", a_day=9, most_megabytes=1) as made:
+    with an_unchecked_league(tmp_path / "club", monkeypatch, a_day=9, most_megabytes=1) as made:
         yield made
 
 

@@ -35,9 +35,9 @@ SOURCE = BOT.replace("{number}", "0").encode()
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[League]:
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league whose check finds nothing; its time is that of the uploads."""
-    with an_unchecked_league(tmp_path / "club", a_day=6, most_megabytes=1) as made:
+    with an_unchecked_league(tmp_path / "club", monkeypatch, a_day=6, most_megabytes=1) as made:
         made.desk.now = lambda: datetime.now(UTC)
         yield made
 

@@ -27,10 +27,10 @@ FLAT = (
 
 BUDGET = {
     "files": 210,
-    "lines of code": 27_560,
+    "lines of code": 27_565,
     "lines of imports": 3735,
     "lines of JavaScript, CSS and HTML": 2598,
-    "lines of tests/": 44_450,
+    "lines of tests/": 44_465,
     "lines of bench/": 6730,
     "bytes of docs/": 311_235,
     "commands and subcommands": 33,

@@ -189,7 +189,7 @@ def make_changes_report(
         *made.sections[:-1],
     ]
     assert made.opening is not None
-    more = [*said[1:], *made.summary[:-1]]
+    more = [*said[1:], made.opening.sentence, *made.opening.more]
     extent = f"{title} · {rated.extent}"
     opening = replace(made.opening, extent=extent, sentence=said[0], more=more)
     report = replace(made, title=title, summary=summary, sections=sections, opening=opening)

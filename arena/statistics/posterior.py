@@ -383,8 +383,8 @@ def _split_into(strengths: Floats, number: int) -> Numbers:
     """
     bots = len(strengths)
     sums = np.pad(strengths.cumsum(), (1, 0))
-    both = np.stack(np.triu_indices(bots - 1, 1), axis=1)
-    cuts = 1 + (both if number > 2 else np.arange(bots - 1)[:, None])
+    inner = [np.arange(bots - 1)] if number == 2 else np.triu_indices(bots - 1, 1)
+    cuts = 1 + np.stack(inner, axis=1)
     ends = np.pad(cuts, ((0, 0), (1, 1)), constant_values=((0, 0), (0, bots)))
     squares = np.diff(sums[ends]) ** 2 / np.diff(ends)
     return np.asarray(ends[squares.sum(axis=1).argmax()])

@@ -130,7 +130,8 @@ class Sides:
             first, second = by_side[..., ::2] + by_side[..., 1::2]
         else:
             first, second = np.add.reduceat(by_side, self.starts, axis=-1)
-        return np.concatenate([first, second, first + second], axis=1)
+        # squares of sums are added up later, and may not fit into 32 bits
+        return np.concatenate([first, second, first + second], axis=1, dtype=np.int64)
 
     def add(self, counts: Ints, *totals: tuple[Moments, Ints]) -> None:
         """Add sums of these groups to moments, each with its totals."""

@@ -100,7 +100,10 @@ def test_pandas_reads_the_texts_back(folder: Path) -> None:
 
 
 def test_our_own_readers_read_the_texts_back(folder: Path) -> None:
-    assert [*parse_timings((folder / "timings.csv").read_bytes())["bot"]] == LABELS
+    content = (folder / "timings.csv").read_bytes()
+    assert [*parse_timings(content)["bot"]] == LABELS
+    with pytest.raises(InputError, match=r"^timings\.csv: line \d+: 8 cells are needed$"):
+        parse_timings(content + b"a,3\n")
     games = read_back(pd.read_csv(folder / "games.csv", keep_default_na=False, na_values=[""]))
     assert {*games["bot"]} | {*games["opponent"]} == {*LABELS}
     assert {*games["winner"].dropna()} <= {*LABELS}

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena.statistics.intervals import Moments
 from arena.store.counting import Counts
 from arena.tables.findings import CityShare, share_of_city
 from arena.tables.game_arrays import Row, read_batches
-from arena.tables.points_and_takes import NAMES, chances_of
+from arena.tables.points_and_takes import NAMES, Sides, chances_of
 from arena.tables.win_tables import WinTables, share_out
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
@@ -154,6 +155,17 @@ def test_a_round_with_which_the_game_ends_has_no_leader_after_it() -> None:
     cup = tournament(2, 3, Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3))
     tables = tables_of(cup, rows_of([*play(cup)]))
     assert {*tables.wins["round"]} == {*tables.takes["round"].dropna()} == {1}
+
+
+def test_points_of_32_bits_have_squares_of_64() -> None:
+    """A variant may give a bot 50,000 points in a game."""
+    pair = SimpleNamespace(
+        pair=np.zeros(2, int), first=np.arange(2), pairs=1, bots=np.eye(2, dtype=int)[:1]
+    )
+    sides = Sides(pair, 2)  # type: ignore[arg-type]
+    total = sides.add_up_all(np.full((2, 1, 2), 50_000, np.int32))
+    sides.add(np.full_like(total, 2), (found := Moments(3, 1), total))
+    assert found.sums[5].ravel().tolist() == [100_000**2, 100_000**2, 200_000**2]
 
 
 def share_of(games: list[list[int]], order: str = "abcdef") -> CityShare:

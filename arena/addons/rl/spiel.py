@@ -111,9 +111,9 @@ def rules_of(values: Parameters) -> Rules:
     Rules(majority_values=(8, 7, 6, 5))
     """
     changes = dict(values)
-    for name in changes.keys() & {*_LISTS}:
+    for name in filter(changes.__contains__, _LISTS):
         try:
-            changes[name] = tuple(map(int, changes[name].split()))
+            changes[name] = tuple(map(int, str(changes[name]).split()))
         except ValueError:
             why = f"whole numbers with spaces between, not {changes[name]!a}"
             raise InputError(f"{name}: {why}") from None

@@ -169,11 +169,16 @@ class Tuning:
     """
 
     def __init__(
-        self, plan: TuningPlan, tried: Sequence[Candidate], proof: Comparison, *games: int
+        self,
+        plan: TuningPlan,
+        tried: Sequence[Candidate],
+        proof: Comparison,
+        played: int,
+        kept: int,
     ) -> None:
         """Take the candidates, the best first, the comparison, and the games played and kept."""
         self.plan, self.tried, self.proof = plan, tried, proof
-        self.played, self.kept = games
+        self.played, self.kept = played, kept
 
     @property
     def best(self) -> dict[str, Any]:
